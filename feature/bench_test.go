@@ -12,9 +12,8 @@ import (
 	"github.com/gvw-project/gvw/feature"
 )
 
-// benchText returns a file of the benchmarks' shape: sparse with a vocabulary of a
-// million names, or dense with a hundred columns. GVW_BENCH_TEXT names a file to
-// take instead.
+// benchText returns text for the benchmarks: sparse with a vocabulary of a million names, or
+// dense with a hundred columns. GVW_BENCH_TEXT names a file to use instead.
 func benchText(b *testing.B, dense bool) [][]byte {
 	if name := os.Getenv("GVW_BENCH_TEXT"); name != "" {
 		text, err := os.ReadFile(name)

@@ -32,29 +32,29 @@ type Builder struct {
 	shape      *shape
 	inter      *Interactor // nil: neither interactions nor hidden namespaces
 
-	// The example in work.
+	// State of the current example.
 	dst    *Batch
 	ex     Example
 	number int64
 	warned int
-	fault  *MalformedError // the first one, where recoveries are errors
+	fault  *MalformedError // the first fault, where recoveries are errors
 
-	ns   Namespace // of the run in work
+	ns   Namespace // of the current run
 	from uint32    // where the run began
 
 	// seen maps the first byte of a namespace's name to its span, counted from
 	// 1 within the example; 0: not listed.
 	seen    [256]uint32
 	runs    []run
-	offsets []int // of an n-gram's features
+	offsets []int // offsets of the features of an n-gram
 
-	old      []Feature // where features are moved from
+	old      []Feature // copy of the features, from which they are moved
 	oldNames []Name
 	oldSpans []Span
 
 	limits   bool     // --feature_limit or --sort_features is set, and numbers are kept whole
-	cut      uint64   // what is kept of them: all, or under Config.Cut the index
-	whole    []uint64 // of the example's features: see limit.go
+	cut      uint64   // kept bits of these numbers: all, or with Config.Cut those of the index
+	whole    []uint64 // whole numbers of the example's features: see limit.go
 	oldWhole []uint64
 	sorted   []wholeFeature
 }
@@ -67,7 +67,7 @@ type run struct {
 
 // Namespace is a namespace as features need it.
 type Namespace struct {
-	Byte byte   // first byte of its name; ' ' for the default one
+	Byte byte   // first byte of the name; ' ' for the default namespace
 	Salt uint32 // seeds the hashes of its features
 	Name []byte // for the names of features
 }
@@ -112,8 +112,8 @@ func (b *Builder) init(cfg *Config) error {
 // Default returns the namespace without a name.
 func (b *Builder) Default() Namespace { return Namespace{Byte: ' ', Salt: b.salt} }
 
-// Namespace returns the namespace of that name. vw's JSON knows names that are
-// empty; their first byte is 0.
+// Namespace returns the namespace of that name. In vw's JSON a name may be empty; its first
+// byte is then 0.
 func (b *Builder) Namespace(name []byte) Namespace {
 	ns := Namespace{Salt: b.hash(name, b.seed), Name: name}
 	if len(name) > 0 {

@@ -10,9 +10,8 @@ import (
 	"github.com/gvw-project/gvw/feature"
 )
 
-// TestStrictRefusesWhatVWRefuses: as vw 9.11.9 with --strict_parse, in which a
-// number of the label that is none, and a label with too many words, stay
-// warnings.
+// TestStrictRefusesWhatVWRefuses: as in vw 9.11.9 with --strict_parse, an invalid number in the
+// label, and a label with too many words, remain warnings.
 func TestStrictRefusesWhatVWRefuses(t *testing.T) {
 	for line, want := range map[string]string{
 		"1 2 .5 'tag |a:2 x:3 s:blue": "",

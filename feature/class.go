@@ -4,7 +4,7 @@ package feature
 
 import "strings"
 
-// labels says in a cache which labels it holds; empty: simple ones.
+// labels returns the kind of labels for the key of a cache; empty: simple ones.
 func (c *Config) labels() string {
 	switch {
 	case !c.Classes:
@@ -29,8 +29,8 @@ func (b *Builder) classLabel(words *[labelWords][]byte, count int, text []byte) 
 	}
 }
 
-// class returns the number of a class. vw takes -1 for an example without a label,
-// and a name that no class has for the label 0, which no class has either.
+// class returns the number of a class. vw takes -1 for an example without a label, and an
+// unknown name for the label 0, which is no class.
 func (b *Builder) class(word []byte) float32 {
 	if len(b.classNames) > 0 {
 		n, ok := b.classNames[string(word)]
@@ -53,7 +53,7 @@ func (b *Builder) class(word []byte) float32 {
 	return float32(min(n, maxClass))
 }
 
-// maxClass is the largest number that labels tell from the next one.
+// maxClass is the largest label that a float32 distinguishes from the next one.
 const maxClass = 1 << 24
 
 // numbered returns the numbers of named classes, from 1.

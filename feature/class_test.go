@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Labels of classes as vw 9.11.9 reads them, but that a label it cannot read is
-// an example without one, where vw stops.
+// Labels of classes as in vw 9.11.9, except that an example whose label cannot be read counts
+// as unlabeled, where vw stops.
 func TestClassLabels(t *testing.T) {
 	names := []string{"dog", "cat"}
 	for _, c := range []struct {

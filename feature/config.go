@@ -23,8 +23,8 @@ const (
 type Config struct {
 	// Bits is log2 of the number of weights, 1 to 32. vw's default is 18.
 	Bits uint
-	// HashAll hashes names of digits alone like all others (--hash all).
-	// False: they are numbers (--hash strings).
+	// HashAll also hashes names that consist only of digits (--hash all). False: they are
+	// numbers (--hash strings).
 	HashAll bool
 	// HashSeed seeds the hashes of namespaces. 0: vw's default.
 	HashSeed uint32
@@ -80,8 +80,8 @@ type Config struct {
 	// is set; in text it always is.
 	ChainHash bool
 
-	// Classes reads labels as those of classes: whole numbers, followed by the
-	// importance weight alone. False: vw's simple label.
+	// Classes reads labels as those of classes: whole numbers, followed by only the importance
+	// weight. False: vw's simple label.
 	Classes bool
 	// ClassNames are the labels of the classes 1, 2, …, where they are words.
 	// None: they are numbers.
@@ -175,7 +175,7 @@ func (c *Config) Shaping() []Setting {
 	}
 }
 
-// Expanding returns the options that say what interactions do to an example.
+// Expanding returns the options that determine the interactions of an example.
 func (c *Config) Expanding() []Setting {
 	how := ""
 	if c.Permutations {
@@ -207,8 +207,8 @@ func Namespaces(lists []string) string {
 	return Escape(string(slices.Compact(all)))
 }
 
-// defaultSalt returns the hash of the default namespace: vw hashes its empty name
-// with murmur whatever --hash says, but only when there is a seed.
+// defaultSalt returns the hash of the default namespace: vw hashes its empty name with murmur
+// for every --hash, but only when there is a seed.
 func (c *Config) defaultSalt() uint32 {
 	if c.HashSeed == 0 {
 		return 0
@@ -219,7 +219,7 @@ func (c *Config) defaultSalt() uint32 {
 // A LimitError reports an example that would have more than MaxFeatures features.
 type LimitError struct {
 	Line     int64  // 1-based number of the line; 0: not known
-	Features uint64 // how many it would have, at least
+	Features uint64 // least number of features that it would have
 }
 
 func (e *LimitError) Error() string {

@@ -99,7 +99,7 @@ func longDecimal(b []byte) (float32, int) {
 	}
 	var acc float32
 	for ; digit(); i++ {
-		// vw adds the character and takes '0' away again, rounding each time.
+		// vw adds the character and subtracts '0' again, rounding each time.
 		acc = float32(float32(acc*10)+float32(b[i])) - '0'
 	}
 	decimals := 0

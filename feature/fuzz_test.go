@@ -13,8 +13,8 @@ import (
 	"github.com/gvw-project/gvw/feature/internal/featuretest"
 )
 
-// FuzzAppendLine: no line makes the parser panic or leave a batch that does not
-// hold together, and what stood in the batch before plays no part.
+// FuzzAppendLine: no line makes the parser panic or leave an inconsistent batch, and the
+// earlier contents of the batch have no effect.
 func FuzzAppendLine(f *testing.F) {
 	text, err := os.ReadFile("testdata/lines.vw")
 	if err != nil {
@@ -53,7 +53,7 @@ func FuzzAppendLine(f *testing.F) {
 	})
 }
 
-// optionSets are what FuzzOptions draws from.
+// optionSets are the sets from which FuzzOptions draws.
 var optionSets = []string{
 	"-q ::", "--cubic ::: --permutations", "--interactions aabb -q aa -q ba --leave_duplicate_interactions", "--interactions :a:b",
 	"-q ab --ignore_linear ab", "--ignore_linear \\x20 -q ::", "--keep ab --redefine b:=a", "--redefine a:=: --ignore b",
@@ -61,8 +61,8 @@ var optionSets = []string{
 	"--feature_limit 2", "--feature_limit a1 --ngram 3 --spelling a -q a\\x85 --noconstant", "--hash all -b 5 --feature_limit 3 --cubic aab",
 }
 
-// FuzzOptions: under every option on namespaces a line gives the same features
-// with names and without, and with interactions added at once or later.
+// FuzzOptions: with every option on namespaces, a line gives the same features with names and
+// without, and with interactions added at once or later.
 func FuzzOptions(f *testing.F) {
 	text, err := os.ReadFile("testdata/lines.vw")
 	if err != nil {

@@ -68,8 +68,8 @@ func TestShortNamesHashLikeLongOnes(t *testing.T) {
 	})
 }
 
-// TestParseFloat holds what TestExamplesAreThoseOfVW cannot show: how many bytes
-// belong to a number.
+// TestParseFloat checks the number of bytes of a number, which TestExamplesAreThoseOfVW cannot
+// show.
 func TestParseFloat(t *testing.T) {
 	inf := float32(math.Inf(1))
 	for _, c := range []struct {
@@ -116,8 +116,8 @@ func TestParseFloat(t *testing.T) {
 	}
 }
 
-// TestShortDecimalsAreNearest: what has at most 7 digits is off by no more than
-// the one rounding of vw's table of powers and the one of the product.
+// TestShortDecimalsAreNearest: numbers of at most 7 digits have only two rounding errors: that
+// of vw's table of powers and that of the product.
 func TestShortDecimalsAreNearest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		digits := rapid.IntRange(0, 9999999).Draw(t, "digits")

@@ -14,9 +14,9 @@ import (
 	"github.com/gvw-project/gvw/feature"
 )
 
-// TestInteractionsAreThoseOfVW compares indices, values and order with what the
-// real vw shows in --audit (testdata/interactions.txt, by vw_examples.py), both
-// where the parser adds the interactions and where an Interactor does.
+// TestInteractionsAreThoseOfVW compares indices, values and order with the output of the real
+// vw's --audit (testdata/interactions.txt, made by vw_examples.py), for interactions of the
+// parser and of an Interactor.
 func TestInteractionsAreThoseOfVW(t *testing.T) {
 	golden, err := os.ReadFile("testdata/interactions.txt")
 	if err != nil {

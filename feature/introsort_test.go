@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever comes is in order afterwards, and nothing is lost; short stretches keep
-// the order of equal ones.
+// Any input is sorted afterwards without a loss; short stretches keep the order of equal
+// elements.
 func TestIntroSortSorts(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		fs := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) wholeFeature {
@@ -66,7 +66,7 @@ func TestIntroSortLeavesEqualOnesAsGNU(t *testing.T) {
 	}
 }
 
-// Values without an order, such as NaN, do no harm.
+// Values without an order, such as NaN, are harmless.
 func TestIntroSortOfNaN(t *testing.T) {
 	nan := float32(math.NaN())
 	fs := make([]wholeFeature, 100)

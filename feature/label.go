@@ -2,8 +2,8 @@
 
 package feature
 
-// labelWords is how many words vw's simple label has at most: label, importance
-// weight and initial prediction.
+// labelWords is the greatest number of words in vw's simple label: label, importance weight and
+// initial prediction.
 const labelWords = 3
 
 // Label reads the text of a label: [label [weight [initial]]], separated by

@@ -2,13 +2,12 @@
 
 package feature
 
-// Under --feature_limit vw sorts features by the number of their weight, and
-// takes those as one that it knows by the same number before it is cut to the
-// weights there are. That whole number, of 64 bits, is the same as the weight's
-// where a feature has a name; features without one, affixes, patterns of spelling
-// and n-grams have more digits. So two of these can share a weight and count as
-// two. Its cache has the numbers of weights alone, so that from there only n-grams,
-// which are made anew, have whole ones.
+// With --feature_limit vw sorts features by the number of their weight. It takes features as
+// one if their numbers are equal before they are reduced to the size of the table. This whole
+// number, of 64 bits, equals the weight's number where a feature has a name. Features without a
+// name, affixes, patterns of spelling and n-grams have more digits, so two of them can share a
+// weight and count as two. vw's cache has only the numbers of weights. After it only n-grams,
+// which are generated again, have whole numbers.
 
 // whole returns the number of a feature whose hash is not cut: it has no name.
 func whole(hash uint32) uint64 { return uint64(hash) }
@@ -83,8 +82,8 @@ func (b *Builder) limit(dst *Batch, lo, most, base int) (over float32) {
 	return over
 }
 
-// over returns what vw's sum of the squares of a term's products has too much: it
-// multiplies the sums of the namespaces, but sums anew where one meets itself.
+// over returns the excess in vw's sum of the squares of a term's products: vw multiplies the
+// sums of the namespaces, but computes the sum again for a namespace that occurs twice.
 func (x *Interactor) over(term []byte, from, products []Feature) float32 {
 	factor := float32(1)
 	for i, ns := range term {

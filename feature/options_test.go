@@ -86,8 +86,8 @@ func audit(b *feature.Batch) []string {
 	return all
 }
 
-// TestOptionsAllocateNothing: a parser or an interactor that has seen such
-// lines needs no more memory for them.
+// TestOptionsAllocateNothing: a parser or an interactor does not allocate for lines of a known
+// size.
 func TestOptionsAllocateNothing(t *testing.T) {
 	lines := []string{"1 |a x y z |b p q |c u", "-1 'tag |a foo bar:2 :3 s:blue |b x y:0.5 |ab again", "1 |d w | word"}
 	for _, options := range []string{

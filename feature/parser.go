@@ -14,7 +14,7 @@ type Parser struct {
 	hashAll bool
 	mask    uint32
 
-	slow bool   // names, affixes, spellings or whole numbers are wanted: no short cuts
+	slow bool   // names, affixes, spellings or whole numbers are requested: no fast path
 	line []byte // the one in work, from the first '|' on, for warnings
 	text []byte // the value of the last feature whose value is text
 	side side
@@ -36,13 +36,12 @@ func NewParser(cfg Config) (*Parser, error) {
 	return p, nil
 }
 
-// AppendLine adds the example of one line to dst; an empty line is none. The
-// line may end in a line feed, in a carriage return and in both. n is its number
-// for warnings.
+// AppendLine adds the example of one line to dst; an empty line adds none. The line may end in
+// a line feed, a carriage return or both. n is its number for warnings.
 //
-// All faults of text are ones from which vw recovers: each is a Warning or,
-// with Config.Strict, a *MalformedError. A *LimitError means that the example is
-// too large. After an error dst is unchanged.
+// vw recovers from all faults of text: each is a Warning or, with Config.Strict, a
+// *MalformedError. A *LimitError means that the example is too large. After an error dst is
+// unchanged.
 func (p *Parser) AppendLine(dst *Batch, line []byte, n int64) error {
 	line = TrimLine(line)
 	if len(line) == 0 {
@@ -78,10 +77,10 @@ func TrimLine(line []byte) []byte {
 	return line
 }
 
-// head reads what stands before the first '|': [label [weight [initial]]] [tag].
+// head reads the part before the first '|': [label [weight [initial]]] [tag].
 func (p *Parser) head(head []byte) {
 	if tab := bytes.IndexByte(head, '\t'); tab >= 0 {
-		head = head[tab+1:] // what precedes the first tab is not vw's business
+		head = head[tab+1:] // vw ignores the part before the first tab
 	}
 	var words [labelWords][]byte
 	var last []byte
@@ -136,7 +135,7 @@ func (p *Parser) namespaces(dst *Batch, line []byte) {
 		} else {
 			i = p.features(dst, line, i, ns.Salt, factor)
 		}
-		if len(dst.Features) > before { // vw does not know a namespace without features
+		if len(dst.Features) > before { // vw ignores a namespace without features
 			p.b.List(ns.Byte)
 		}
 		if p.slow {
@@ -151,7 +150,7 @@ func (p *Parser) namespaces(dst *Batch, line []byte) {
 	}
 }
 
-// factor reads the value of a namespace, with which its features multiply.
+// factor reads the value of a namespace, which multiplies the values of its features.
 func (p *Parser) factor(line []byte, i int) (next int, v float32) {
 	v, n := ParseFloat(line[i:])
 	if i+n >= len(line) {

@@ -17,8 +17,8 @@ import (
 
 var emptyIsNil = cmpopts.EquateEmpty()
 
-// TestWarnings holds the text of each recovery. What is recovered is held by
-// TestExamplesAreThoseOfVW.
+// TestWarnings checks the text of each recovery. TestExamplesAreThoseOfVW checks the recovered
+// examples.
 func TestWarnings(t *testing.T) {
 	for line, want := range map[string][]string{
 		"1 | a:2 b\tc": nil,

@@ -88,7 +88,7 @@ func (b *Builder) addGrams(dst *Batch, lo, length, n, skips, skipped, base int) 
 	}
 	next := last + 1 + skipped
 	if next+n-1 >= length {
-		return nil // longer than the namespace, and so are all that skip more
+		return nil // longer than the namespace, as are all that skip more
 	}
 	b.offsets = append(b.offsets, next)
 	err := b.addGrams(dst, lo, length, n-1, skips, 0, base)

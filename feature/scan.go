@@ -21,10 +21,10 @@ func stops(w uint64) uint64 {
 	return ((w-ones*(' '+1))&^w | (colon-ones)&^colon | (bar-ones)&^bar) & tops
 }
 
-// features reads ' ' name[:value], repeated, from line[i] on, and returns where
-// it stopped. The loop itself knows what nearly every feature of nearly every
-// file looks like: a name of 1 to 7 bytes that does not begin with a digit, with
-// no value or a short decimal one. Everything else goes through feature.
+// features reads ' ' name[:value], repeated, from line[i] on, and returns where it stopped. Its
+// loop handles the usual features of most files: a name of 1 to 7 bytes that does not begin
+// with a digit, with no value or a short decimal one. All others are read by the method
+// feature.
 func (p *Parser) features(dst *Batch, line []byte, i int, salt uint32, factor float32) int {
 	fs := dst.Features
 	mask, hashAll := p.mask, p.hashAll

@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// hasFast says whether the processor can do what scan_amd64.s asks of it.
+// hasFast reports whether the processor has the instructions of scan_amd64.s.
 var hasFast = cpu.X86.HasAVX2 && cpu.X86.HasBMI1 && cpu.X86.HasBMI2 && cpu.X86.HasPOPCNT
 
-// scanner is what scanAVX2 works on; its layout is known there.
+// scanner holds the arguments and results of scanAVX2, which depends on its layout.
 type scanner struct {
 	text   *byte
 	marks  *uint32  // of the blank in front of the first feature

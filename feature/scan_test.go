@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// The fast loop and the plain one read the same from every line.
+// The fast loop and the plain one return the same features for every line.
 func TestFastScanIsPlainScan(t *testing.T) {
 	text, err := os.ReadFile("testdata/lines.vw")
 	if err != nil {
@@ -38,7 +38,8 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
-// randomLine is made of what the fast loop knows and of what just misses it.
+// randomLine returns a line of features that the fast loop handles and of some that it just
+// cannot.
 func randomLine(rng *rand.Rand) []byte {
 	words := []string{
 		"a", "w12", "w123456", "w1234567", "12", "0", "9999999", "12345678", "1a", "a1", "é", "", "x\x00y", "b\r", "-", "-1",

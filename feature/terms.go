@@ -17,9 +17,9 @@ const (
 // terms turns the options on interactions into lists of namespaces, in vw's
 // order: short ones first, then by their bytes.
 type terms struct {
-	given [][]byte // as asked for, in order, without doubles
+	given [][]byte // as requested, in order, without duplicates
 	wild  bool     // some have wildcards
-	leave bool     // keep doubles
+	leave bool     // keep duplicates
 
 	// made holds what wildcards become in an example, by the set of its
 	// namespaces: there are few different ones, so this is done once for each.
@@ -95,7 +95,7 @@ func (t *terms) of(spans []Span) ([][]byte, *LimitError) {
 	return all, nil
 }
 
-// count returns how many fills there are, or more than maxTerms.
+// count returns the number of fills, or a number above maxTerms.
 func (t *terms) count(names, w int) uint64 {
 	n := uint64(1)
 	for i := range w {
@@ -111,9 +111,9 @@ func (t *terms) count(names, w int) uint64 {
 	return n
 }
 
-// fills returns what w wildcards become. Each set of namespaces comes once, unless
-// doubles are kept: in ascending order if there are two, else in descending order,
-// as in vw. It matters for the hash.
+// fills returns the sets of namespaces that w wildcards stand for. Each set occurs once, unless
+// duplicates are kept: in ascending order for two namespaces, else in descending order, as in
+// vw. The order affects the hash.
 func (t *terms) fills(names []byte, w int) [][]byte {
 	var all [][]byte
 	fill := make([]byte, w)

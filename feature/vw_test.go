@@ -15,8 +15,8 @@ import (
 	"github.com/gvw-project/gvw/feature/internal/featuretest"
 )
 
-// TestExamplesAreThoseOfVW compares each line of testdata/lines.vw with what the
-// real vw reads in it, bit by bit. testdata/vw_examples.py made both.
+// TestExamplesAreThoseOfVW compares each line of testdata/lines.vw with the example that the
+// real vw parses, bit by bit. testdata/vw_examples.py made both.
 func TestExamplesAreThoseOfVW(t *testing.T) {
 	text, err := os.ReadFile("testdata/lines.vw")
 	if err != nil {

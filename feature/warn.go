@@ -5,7 +5,7 @@ package feature
 import "fmt"
 
 const (
-	maxWarnings = 8  // of one line: a long line of rubbish is not worth more
+	maxWarnings = 8  // limit for one line, because more warnings about one line add nothing
 	maxQuote    = 60 // bytes of the text that a warning quotes
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// One rank's part of 64 MB of text: what a rank pays before it parses.
+// One rank's part of 64 MB of text: the cost before the parser.
 func BenchmarkPart(b *testing.B) {
 	dir := b.TempDir()
 	var lines strings.Builder

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A pattern made of a name matches it, and no other.
+// A pattern made from a name matches only that name.
 func TestEscape(t *testing.T) {
 	dir := t.TempDir()
 	odd := "a[1]?*{b}"
@@ -23,6 +23,6 @@ func TestEscape(t *testing.T) {
 	}
 	infos, err := Local{}.List(t.Context(), Escape(filepath.Join(dir, odd)))
 	if err != nil || len(infos) != 1 || infos[0].Name != filepath.Join(dir, odd) {
-		t.Errorf("got %v, %v; want %s alone", infos, err, odd)
+		t.Errorf("got %v, %v; want only %s", infos, err, odd)
 	}
 }

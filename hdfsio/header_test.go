@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestEveryPartKnowsItsHeader: whatever the share of a file, its header is the
-// file's first line, and just one rank's part begins with it.
+// TestEveryPartKnowsItsHeader: for every share of a file, the header is the file's first line,
+// and only one rank's part begins with it.
 func TestEveryPartKnowsItsHeader(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {

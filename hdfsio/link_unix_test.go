@@ -12,8 +12,7 @@ import (
 	"testing"
 )
 
-// A link in a folder where all may write is followed if it is ours, and not if another
-// user has put it there.
+// A link in a world-writable directory is followed only if this user has made it.
 func TestPlantedLinks(t *testing.T) {
 	shared := filepath.Join(t.TempDir(), "tmp")
 	if err := os.Mkdir(shared, 0o700); err != nil {
@@ -51,7 +50,7 @@ func TestPlantedLinks(t *testing.T) {
 	if b, err := os.ReadFile(target); err != nil || string(b) != "mine" {
 		t.Errorf("the target has %q, %v", b, err)
 	}
-	// In a folder of one's own nobody else plants links: whoever made it was let in.
+	// In a directory that only its owner can write, all links are followed.
 	if err := os.Chmod(shared, 0o700); err != nil {
 		t.Fatal(err)
 	}

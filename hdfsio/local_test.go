@@ -148,7 +148,7 @@ func entries(t *testing.T, dir string) []string {
 	return names
 }
 
-// A file has its name only when it is whole; until then the old one stays.
+// A file has its name only when it is complete; until then the old one stays.
 func TestCreateCommit(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "model")
@@ -242,7 +242,7 @@ func TestCreateThroughALink(t *testing.T) {
 	}
 }
 
-// The temporary files of a killed writer are distinguished from those of live writers.
+// Temporary files of a killed writer are distinguished from those of live writers.
 func TestRemoveAside(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "model")
@@ -345,8 +345,7 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-// Files are their owner's alone, unless it is said otherwise; then the umask does not
-// matter.
+// Only the owner can access files by default; with a given mode the umask does not matter.
 func TestModes(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has no such modes")

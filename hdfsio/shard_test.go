@@ -21,7 +21,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// compress packs text in the format of a name.
+// compress compresses text in the format that the name indicates.
 func compress(t testing.TB, name, text string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -61,7 +61,7 @@ func writeFile(t testing.TB, name string, data []byte) {
 	}
 }
 
-// linesOf cuts a text as the product does: the end of the text ends a line.
+// linesOf splits text as the package does: the end of the text ends a line.
 func linesOf(text string) []string {
 	if text == "" {
 		return nil
@@ -69,7 +69,7 @@ func linesOf(text string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// readPart reads a part through a reader that gives back what it likes.
+// readPart reads a part with reads of the given size.
 func readPart(p Part, chunk int) (string, error) {
 	r, err := p.Open(context.Background())
 	if err != nil {
@@ -83,9 +83,8 @@ func readPart(p Part, chunk int) (string, error) {
 	return b.String(), err
 }
 
-// The shards of any files are a partition of their lines, in order, for any
-// number of ranks, however they are compressed and in whatever pieces they are
-// read; and a second reading gives the same.
+// The shards of any files are a partition of their lines, in order, for any number of ranks,
+// compression and read size; a second reading gives the same.
 func TestShardsPartition(t *testing.T) {
 	dir := t.TempDir()
 	var round int
@@ -117,7 +116,7 @@ func TestShardsPartition(t *testing.T) {
 				rt.Fatal(err)
 			}
 			texts := make([]string, len(parts))
-			// In any order first: a part does not need the ones before it read.
+			// Read out of order: a part does not depend on the parts before it.
 			for _, i := range order {
 				if i < len(parts) {
 					if texts[i], err = readPart(parts[i], chunk); err != nil {
@@ -157,7 +156,7 @@ func TestShardsPartition(t *testing.T) {
 	})
 }
 
-// Parts by bytes are as equal as lines allow: none is off by more than a line.
+// Parts by bytes are as equal as lines permit: none differs by more than a line.
 func TestBytesAreBalanced(t *testing.T) {
 	dir := t.TempDir()
 	var names []string
@@ -220,7 +219,7 @@ func TestShardValidate(t *testing.T) {
 	}
 }
 
-// Identities differ where texts may: other share, other file, other content.
+// Identities differ where texts may differ: by share, file or content.
 func TestIdentity(t *testing.T) {
 	dir := t.TempDir()
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
@@ -262,7 +261,7 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// A read error in the middle of a shard is told, whatever the shard.
+// A read error in the middle of a shard is returned, for every kind of shard.
 func TestShardReadersPassErrorsOn(t *testing.T) {
 	broken := func() io.ReadCloser {
 		return io.NopCloser(iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader("aa\nbb\ncc\n"))))

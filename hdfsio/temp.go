@@ -17,7 +17,7 @@ import (
 
 // Create starts a temporary file beside name, in the same directory, so that the rename at
 // Commit stays within one file system. If name is a symbolic link, its target is written, unless
-// another user has made the link in a world-writable directory. What is not a regular file
+// another user has made the link in a world-writable directory. A file that is not regular
 // (a pipe, /dev/null) cannot be replaced and is written directly.
 func (l Local) Create(_ context.Context, name string) (File, error) {
 	if name == "" {

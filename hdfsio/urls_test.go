@@ -32,7 +32,7 @@ func TestSplitURL(t *testing.T) {
 	}
 }
 
-// far is this machine's disk as another machine's.
+// far is this machine's disk with the capabilities of a remote one.
 type far struct{ Local }
 
 func (far) Close() error { return errClosed }
@@ -102,8 +102,8 @@ func TestURLs(t *testing.T) {
 	}
 }
 
-// Files that are far are not read to be cut: text is, by bytes; what is compressed
-// goes whole to whom its middle belongs, one of each to as many ranks as files.
+// Remote files are split without reading them: text by bytes. A compressed file goes to the
+// rank whose part contains its middle, so that each of as many ranks as files gets one.
 func TestFarFilesAreCutByTheirNames(t *testing.T) {
 	dir := t.TempDir()
 	var names []string
@@ -121,7 +121,7 @@ func TestFarFilesAreCutByTheirNames(t *testing.T) {
 			t.Errorf("rank %d has %d parts, the first %s", rank, len(parts), parts[0].Name)
 		}
 	}
-	// More ranks than files: some have nothing, none has half a file.
+	// With more ranks than files some have no file, and no file is divided.
 	seen := 0
 	for rank := range 9 {
 		parts, err := Split(t.Context(), far{}, names, Shard{Kind: Bytes, Rank: rank, Total: 9})
@@ -145,7 +145,7 @@ func TestFarFilesAreCutByTheirNames(t *testing.T) {
 	if seen != len(names) {
 		t.Errorf("%d files were read, want %d", seen, len(names))
 	}
-	// One whose name hides what it is cannot have been cut rightly.
+	// A compressed file without an extension cannot have been split correctly.
 	hidden := filepath.Join(dir, "hidden")
 	writeFile(t, hidden, compress(t, "x.gz", strings.Repeat(text, 100)))
 	parts, err := Split(t.Context(), far{}, []string{hidden}, Shard{Kind: Bytes, Rank: 1, Total: 2})

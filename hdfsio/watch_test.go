@@ -64,7 +64,7 @@ func (f *hangingFile) Commit() error {
 	return f.File.Commit()
 }
 
-// writeAll makes a file, reuses its buffer as soon as it may, and removes an old file.
+// writeAll writes a file, reuses its buffer as soon as possible, and removes an old file.
 func writeAll(fsys FS, dir string) error {
 	ctx := context.Background()
 	name := filepath.Join(dir, "model")
@@ -87,8 +87,9 @@ func writeAll(fsys FS, dir string) error {
 	return fsys.Remove(ctx, name)
 }
 
-// TestHungFileSystems: whichever call hangs, it is named in the log within ten seconds, and ends
-// after Within with the name of the file. When the file system answers, nothing is left.
+// TestHungFileSystems: for each call that hangs, the log names it within ten seconds, and it
+// ends after Within with the name of the file. When the file system responds again, no
+// goroutine or file is left.
 func TestHungFileSystems(t *testing.T) {
 	for _, op := range []string{"stat", "create", "write", "commit", "list", "remove", "nothing"} {
 		dir := t.TempDir()
@@ -125,7 +126,8 @@ func TestHungFileSystems(t *testing.T) {
 	}
 }
 
-// TestNoLimitOnPipes: a pipe may take hours to be read, and a run without Within waits for ever.
+// TestNoLimitOnPipes: reading a pipe may take hours, and a run without Within waits without a
+// limit.
 func TestNoLimitOnPipes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &hanging{op: "write", release: make(chan struct{})}

@@ -72,7 +72,7 @@ func readOnce(ctx context.Context, fsys FS) error {
 	return errors.Join(err, r.Close())
 }
 
-// Whichever call of reading a file hangs, the log names the file within ten seconds, and an
+// For each call of reading a file that hangs, the log names the file within ten seconds, and an
 // error with the file and the time ends the attempt. The file is closed when the call returns.
 func TestHungReads(t *testing.T) {
 	for _, op := range []string{"stat", "open", "read", "close", "nothing"} {
@@ -111,7 +111,7 @@ func TestHungReads(t *testing.T) {
 	}
 }
 
-// Without a limit a read that hangs is named, and waited for.
+// Without a limit, a read that hangs is logged and continues to wait.
 func TestHungReadsWithoutALimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
@@ -126,7 +126,7 @@ func TestHungReadsWithoutALimit(t *testing.T) {
 	})
 }
 
-// A FIFO, a device or a socket may be silent for as long as its writer likes.
+// A FIFO, a device or a socket may be silent without a limit.
 func TestNoLimitOnReadsOfPipes(t *testing.T) {
 	for _, mode := range []fs.FileMode{fs.ModeNamedPipe, fs.ModeDevice | fs.ModeCharDevice, fs.ModeSocket} {
 		synctest.Test(t, func(t *testing.T) {
@@ -173,7 +173,7 @@ func TestHungReadsAreInterrupted(t *testing.T) {
 	}
 }
 
-// Watching costs a read no memory.
+// Watching a read does not allocate.
 func TestWatchedReadsAllocateNothing(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "data")
 	if err := os.WriteFile(name, make([]byte, 1<<20), 0o600); err != nil {

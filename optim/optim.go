@@ -12,11 +12,11 @@ import (
 type Kind uint8
 
 const (
-	// First asks for Loss, Weight, Gradient and Diagonal: the first pass.
+	// First requests Loss, Weight, Gradient and Diagonal: the first pass.
 	First Kind = iota
-	// Gradient asks for Loss and Gradient.
+	// Gradient requests Loss and Gradient.
 	Gradient
-	// Curvature asks for Curvature along Request.Dir.
+	// Curvature requests Curvature along Request.Dir.
 	Curvature
 )
 
@@ -37,8 +37,8 @@ func (k Kind) String() string {
 // do not write or keep them.
 type Request struct {
 	Kind Kind
-	// X holds the weights at which to evaluate. A Curvature request has the X
-	// of the gradient pass before it, so predictions kept from there serve.
+	// X holds the weights at which to evaluate. A Curvature request has the X of the previous
+	// gradient pass, so predictions from that pass can be reused.
 	X []float32
 	// Dir is the direction d of a Curvature request; nil otherwise.
 	Dir []float32
@@ -70,15 +70,14 @@ func (f ObjectiveFunc) Evaluate(ctx context.Context, req Request, dst *Sums) err
 	return f(ctx, req, dst)
 }
 
-// Solver is an optimiser whose whole state is in it and whose loop is not: it
-// says what it wants to know and accepts the answer. It performs no input or
-// output and starts no goroutine.
+// Solver is an optimiser that holds its whole state but not the loop: it returns a request and
+// accepts the sums for it. It performs no input or output and starts no goroutine.
 type Solver interface {
 	// Request returns what to evaluate next; false when Status is no longer
 	// Running.
 	Request() (Request, bool)
-	// Prepare converts one rank's sums to the terms that the ranks add. Whoever adds sums
-	// calls it before, and whoever has one rank's alone calls it, too.
+	// Prepare converts one rank's sums to the terms that the ranks add. The caller calls it
+	// before adding sums, and also if there is only one rank.
 	Prepare(*Sums)
 	// Accept advances the state with the sums for the request. After an
 	// error the state is unchanged. The vectors of the sums
@@ -93,12 +92,12 @@ type Solver interface {
 	Status() Status
 }
 
-// Result sums up a run.
+// Result summarises a run.
 type Result struct {
 	Status Status
 	Passes int // passes over the data, curvature passes included
-	// Loss is the mean loss over the examples, the regulariser included, as
-	// the last gradient pass saw it: before the last step.
+	// Loss is the mean loss over the examples, the regulariser included, of the last gradient
+	// pass: before the last step.
 	Loss float64
 }
 

@@ -18,7 +18,7 @@ const (
 	VW9
 )
 
-// ParseSemantics reads what String writes.
+// ParseSemantics parses the output of String.
 func ParseSemantics(s string) (Semantics, error) {
 	switch s {
 	case "vw7":

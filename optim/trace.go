@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// Status says whether a solver runs, or why it stopped.
+// Status is Running, or the reason why a solver stopped.
 type Status uint8
 
 const (
@@ -35,7 +35,7 @@ func (s Status) String() string {
 	return fmt.Sprintf("Status(%d)", uint8(s))
 }
 
-// Move says what a solver did with the sums of a pass.
+// Move is the reaction of a solver to the sums of a pass.
 type Move uint8
 
 const (
@@ -47,7 +47,7 @@ const (
 	Revise
 )
 
-// Row is one pass in the trace. Which fields hold depends on Kind and Move.
+// Row is one pass in the trace. Kind and Move determine which fields are valid.
 type Row struct {
 	Pass int // from 1; curvature passes count
 	Kind Kind
@@ -61,7 +61,7 @@ type Row struct {
 	HoldoutKnown bool    // some example was held out
 	Holdout      float64 // mean loss of the held-out examples
 
-	// Gradient: what the step before has brought.
+	// Gradient: the effect of the previous step.
 	Wolfe1 float64 // (f − f_before) / (step · g_before'd)
 	Wolfe2 float64 // g'd / g_before'd
 	Mixes  bool    // the solver mixes directions (conjugate gradients)
@@ -79,9 +79,9 @@ func AppendHeader(dst []byte) []byte {
 		"##", "avg. loss", "der. mag.", "d. m. cond.", "wolfe1", "wolfe2", "mix fraction", "curvature", "dir. magnitude", "step size")
 }
 
-// AppendRow appends the row as vw prints it. A pass that a curvature pass
-// follows (Move Await) leaves its line open, and the curvature pass ends that
-// line: so the rows of vw's trace carry the numbers of gradient passes.
+// AppendRow appends the row in vw's format. A pass that a curvature pass follows (Move Await)
+// leaves its line open, and the curvature pass ends that line, so the rows of vw's trace have
+// the numbers of gradient passes.
 func AppendRow(dst []byte, r Row) []byte {
 	if r.Kind == Curvature {
 		dst = cell(dst, r.Curvature)
@@ -125,9 +125,9 @@ func cell(dst []byte, v float64) []byte { return fmt.Appendf(dst, "%-10.5f\t", v
 
 func blank(dst []byte) []byte { return append(dst, "          \t"...) }
 
-// AppendVerdict appends what vw says at the end of a run, in whole lines;
-// nothing while it runs. last is the row of the last pass, termination the
-// threshold that Converged refers to; vw 9 words the end of the passes otherwise.
+// AppendVerdict appends vw's text for the end of a run, in whole lines, and nothing for a
+// running solver. last is the row of the last pass, termination the threshold of Converged. vw
+// 9 has another text for the end of the passes.
 func AppendVerdict(dst []byte, s Status, last Row, termination float64, semantics Semantics) []byte {
 	open := last.Kind == Gradient && last.Move == Await // the row awaits its curvature
 	switch s {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestRows holds the text of each kind of row to lines that vw printed.
+// TestRows compares the text of each kind of row with lines of vw.
 func TestRows(t *testing.T) {
 	first := Row{Pass: 1, Kind: First, Loss: 0.693147, Slope: 0.01249, Conditioned: 8.554212}
 	for _, tc := range []struct {
@@ -93,7 +93,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// scripted is a solver that asks for a fixed number of passes.
+// scripted is a solver that requests a fixed number of passes.
 type scripted struct{ pass, passes int }
 
 func (s *scripted) Request() (Request, bool) {

@@ -8,7 +8,7 @@
 // It starts the server and four workers, each a process of its own on its own
 // quarter of the data; trains the hybrid of SGD and L-BFGS twice, and compares
 // the bytes of all eight models; trains each method for a growing number of
-// passes, to show what the hybrid is for; scores e-mails that nobody trained
-// on; and looks up which words weigh most. The commands it runs are printed as
+// passes, to show what the hybrid is for; scores e-mails outside the
+// training set; and looks up which words weigh most. The commands it runs are printed as
 // they would be typed. Models, predictions and logs stay under quickstart/out.
 package main

@@ -50,7 +50,7 @@ func TestAllReduceDocument(t *testing.T) {
 			continue
 		}
 		if i+1 == len(all) || all[i+1].language != "text" {
-			t.Errorf("no text says what this prints:\n%s", b.text)
+			t.Errorf("no text follows with the output of:\n%s", b.text)
 			continue
 		}
 		found[b.language]++

@@ -102,6 +102,6 @@ func TestRanksThatCameShareAllOfTheInput(t *testing.T) {
 		t.Errorf("rank 2 comes when all is over: exit code %d after %v\n%s", r.code, time.Since(began), r.stderr)
 	}
 	if got, err := os.ReadFile(filepath.Join(dir, "model.2")); err != nil || !bytes.Equal(got, want) {
-		t.Errorf("what rank 2 has copied is not the model: %v", err)
+		t.Errorf("the copy of rank 2 is not the model: %v", err)
 	}
 }

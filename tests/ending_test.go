@@ -123,7 +123,7 @@ func TestPlaceIsGone(t *testing.T) {
 	j.late(0, "again", "--run_dir", "-").ends(t, "none wanted", 6, "job finished")
 	nothingLeft(t, j.dir, "again")
 	if _, err := os.Stat(j.place()); err == nil {
-		t.Error("it has made the place anew")
+		t.Error("it has created the run directory again")
 	}
 }
 
@@ -339,8 +339,8 @@ func TestMissedTheEnd(t *testing.T) {
 
 // TestEndingsAtRandom: ranks under gvw supervise are killed or slow while files are delivered,
 // and the server is killed and started again up to twice, with a journal or without. Each
-// rank ends well, and has written all that it owes. GVW_ENDINGS=100 makes 100 jobs of it,
-// GVW_ENDING=17 the 17th alone.
+// rank succeeds and has written all its files. GVW_ENDINGS=100 runs 100 jobs,
+// GVW_ENDING=17 only the 17th.
 func TestEndingsAtRandom(t *testing.T) {
 	jobs := func(name string, n int) int {
 		if v := os.Getenv(name); v != "" {

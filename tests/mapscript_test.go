@@ -260,7 +260,7 @@ func TestMapscriptTrainsOnWhatHasBegun(t *testing.T) {
 		t.Errorf("no model was fetched: %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(h.dir, "task1", "stderr")); err != nil || !strings.Contains(readFile(t, filepath.Join(h.dir, "task1", "stderr")), "has finished") {
-		t.Errorf("the late map has not heard that it is not needed: %v", err)
+		t.Errorf("the late map was not told that it is not needed: %v", err)
 	}
 }
 

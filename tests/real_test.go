@@ -80,8 +80,8 @@ func logLoss(p []float64, y []bool) float64 {
 	return sum / float64(len(p))
 }
 
-// auc returns the chance that a positive example scores above a negative one, ties
-// counted half (the rank sum of Mann and Whitney).
+// auc returns the probability that a positive example scores above a negative one, with a tie
+// counted as half (the rank sum of Mann and Whitney).
 func auc(p []float64, y []bool) float64 {
 	order := make([]int, len(p))
 	for i := range order {

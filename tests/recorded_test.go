@@ -121,8 +121,8 @@ func TestRecorded(t *testing.T) {
 	})
 }
 
-// TestRecordingsAreVWs runs the recorded commands with the real vw: it leaves what is
-// recorded.
+// TestRecordingsAreVWs runs the recorded commands with the real vw, which must reproduce the
+// recordings.
 func TestRecordingsAreVWs(t *testing.T) {
 	vw := realVW(t)
 	forRecordings(t, func(t *testing.T, r *recording) {
@@ -159,8 +159,8 @@ func (r *recording) compare(t *testing.T, dir string) {
 	}
 }
 
-// sameText compares numbers within the bar and all else to the letter. Of a readable
-// model it leaves out the lines that differ between two programs of the same results.
+// sameText compares numbers within the bar and everything else exactly. It leaves out the lines
+// of a readable model that differ between two programs with the same results.
 func sameText(t *testing.T, name, got, want string) {
 	t.Helper()
 	g, w := comparable(got), comparable(want)

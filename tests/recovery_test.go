@@ -19,17 +19,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// recovers are the options of the jobs that lose somebody: a small hybrid of some 27
-// collectives, whose clocks are short.
+// recovers are the options of jobs that lose a rank: a small hybrid of some 27 collectives with
+// short time limits.
 var recovers = strings.Fields("--loss_function logistic --hybrid 2:4 -b 12 --l2 1 --heartbeat 200ms --lost_after 1s --stall_timeout 3s --on_loss wait")
 
-// lost is what became of a job under gvw run.
+// lost is the outcome of a job under gvw run.
 type lost struct {
 	result
 	dir string
 }
 
-// restarted returns the ranks that the launcher says it starts again.
+// restarted returns the ranks that the launcher has logged as restarted.
 func (l lost) restarted() (ranks []int) {
 	for _, m := range regexp.MustCompile(`gvw run: rank (\d+) has ended`).FindAllStringSubmatch(l.stderr, -1) {
 		rank, _ := strconv.Atoi(m[1]) // digits
@@ -44,13 +44,13 @@ func (l lost) wired(t *testing.T) int {
 	return strings.Count(readFile(t, filepath.Join(l.dir, "logs", "server.log")), `msg="job wired"`)
 }
 
-// struck reports whether a fault has struck a rank.
+// struck reports whether a fault has triggered in a rank.
 func (l lost) struck(t *testing.T, rank int) bool {
 	t.Helper()
 	return strings.Contains(readFile(t, filepath.Join(l.dir, "logs", fmt.Sprintf("rank-%02d.log", rank))), `msg="fault: `)
 }
 
-// processes returns how many processes a rank had: each says what it reads.
+// processes returns the number of processes of a rank, by their log lines about the input.
 func (l lost) processes(t *testing.T, rank int) int {
 	t.Helper()
 	return strings.Count(readFile(t, filepath.Join(l.dir, "logs", fmt.Sprintf("rank-%02d.log", rank))), "Reading datafile = ")
@@ -71,7 +71,7 @@ func startLosing(t *testing.T, dir, plan string, more ...string) *process {
 	return start(t, dir, "env", append(args, more...)...)
 }
 
-// recoveryData are few examples, so that the losses take the time.
+// recoveryData returns few examples, so that the recoveries dominate the duration.
 func recoveryData(t *testing.T) string {
 	t.Helper()
 	lines := strings.SplitAfter(readFile(t, filepath.Join("testdata", "golden", "s1000.vw.gz")), "\n")
@@ -118,7 +118,7 @@ func statOf(pid int) []string {
 	return strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
 }
 
-// whole returns the model of the job that nothing happens to.
+// whole returns the model of an undisturbed job.
 func whole(t *testing.T) string {
 	t.Helper()
 	l := lose(t, "")
@@ -128,8 +128,8 @@ func whole(t *testing.T) string {
 	return readFile(t, filepath.Join(l.dir, "m"))
 }
 
-// goesOn checks that a job has ended with the model of the undisturbed one, and that the
-// processes of all but the victims, who may have been started again, are the first ones.
+// goesOn checks that a job has ended with the model of the undisturbed one, and that only the
+// victims were started again.
 func (l lost) goesOn(t *testing.T, want string, victims ...int) {
 	t.Helper()
 	switch {
@@ -153,9 +153,9 @@ func (l lost) goesOn(t *testing.T, want string, victims ...int) {
 	}
 }
 
-// TestAnyWorkerKilledAnywhere kills each of four workers as every third collective of a hybrid
-// begins, and at each other kind of point: the model has the bytes of an undisturbed
-// job, and the other three go on as the processes they were.
+// TestAnyWorkerKilledAnywhere kills each of four workers at the beginning of every third
+// collective of a hybrid, and at each other kind of point. The model has the bytes of an
+// undisturbed job, and the processes of the other three continue.
 func TestAnyWorkerKilledAnywhere(t *testing.T) {
 	want := whole(t)
 	points := strings.Fields("wiring:1 wiring:2 work:1 work:4 commit:2 commit:5")
@@ -178,7 +178,7 @@ func TestAnyWorkerKilledAnywhere(t *testing.T) {
 	t.Run("no more collectives", func(t *testing.T) {
 		t.Parallel()
 		if l := lose(t, fmt.Sprintf("rank:2,op:%d,kind:kill", last+3)); l.struck(t, 2) {
-			t.Error("the job has more collectives than this test knows")
+			t.Error("the job has more collectives than this test expects")
 		}
 	})
 	for _, point := range []string{"delivery:1", "write:1"} {
@@ -220,8 +220,8 @@ func TestSeveralWorkersKilled(t *testing.T) {
 	}
 }
 
-// TestAFlippedByteEndsTheEpoch and not the model: no process ends, the step is done
-// again. So it is when connections drop.
+// TestAFlippedByteEndsTheEpoch: a flipped byte ends the epoch and does not reach the model. No
+// process ends, and the step is repeated. The same holds for dropped connections.
 func TestAFlippedByteEndsTheEpoch(t *testing.T) {
 	want := whole(t)
 	for _, kind := range []string{"garble", "drop"} {
@@ -240,10 +240,11 @@ func TestAFlippedByteEndsTheEpoch(t *testing.T) {
 	}
 }
 
-// TestLauncherKilled: nobody goes on without it. Workers exit with code 3, and nothing final
-// is written.
+// TestLauncherKilled: no worker continues without its launcher. Workers exit with code 3 and
+// leave no final file.
 func TestLauncherKilled(t *testing.T) {
-	// What the launcher leaves behind becomes this process's, which may ask how it ended.
+	// Orphans of the launcher become children of this process, which can then read their exit
+	// codes.
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -276,7 +277,7 @@ func TestLauncherKilled(t *testing.T) {
 		if code != 3 {
 			t.Errorf("rank %d: exit code %d, want 3", rank, code)
 		}
-		// Rank 0 talks through the launcher.
+		// Rank 0 logs through the launcher.
 		log := readFile(t, filepath.Join(dir, "logs", fmt.Sprintf("rank-%02d.log", rank)))
 		if rank > 0 && !strings.Contains(tail(log, 1), "the launcher is gone") {
 			t.Errorf("rank %d does not say why it ends: %q", rank, tail(log, 1))

@@ -38,15 +38,15 @@ func (s *site) write(name string, b []byte) string {
 	return path
 }
 
-// options returns those that name a certificate that holds from a time on, and the site's
-// authority.
+// options returns the options for a certificate that is valid from the given time on, and for
+// the site's authority.
 func (s *site) options(name string, from time.Time, hosts ...string) []string {
 	s.t.Helper()
 	cert, key := s.Issue("whoever", from, hosts...)
 	return []string{"--tls_cert", s.write(name+".crt", cert), "--tls_key", s.write(name+".key", key), "--tls_ca", filepath.Join(s.dir, "ca")}
 }
 
-// serve runs a server whose certificate was good at a time.
+// serve runs a server with a certificate that was valid at the given time.
 func (s *site) serve(at time.Time) (port string) {
 	s.t.Helper()
 	tls := s.TLS("whoever", at, "127.0.0.1")
@@ -68,8 +68,8 @@ func (s *site) serve(at time.Time) (port string) {
 	return port
 }
 
-// Whatever is wrong with credentials, a program that shows or meets them ends with exit code 6
-// and a last line that says what, and does not try again.
+// For any fault of credentials, a program that presents or checks them ends with exit code 6
+// and a last line with the reason, and does not retry.
 func TestRefusedCredentials(t *testing.T) {
 	now := time.Now()
 	ours, theirs := newSite(t), newSite(t)
@@ -113,7 +113,7 @@ func TestRefusedCredentials(t *testing.T) {
 			run(t, no.dir, gvwBin, append(append(at, job...), examples(t, t.TempDir(), 10))...).ends(t, "a rank", 6, c.want)
 		})
 	}
-	// The name is the server's alone: of ranks it is not asked.
+	// Only a server's name is checked, not that of ranks.
 	at := append([]string{"jobs", "--span_server", "localhost", "--span_server_port", behindTLS}, rank...)
 	run(t, no.dir, gvwBin, at...).ends(t, "a server of another name", 6, "the server's certificate is for 127.0.0.1, not for localhost")
 

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// relays stand between the ranks: others are told the address of a rank's relay, which passes
-// on what comes, both ways, after a while. So ranks are far from each other where the kernel
+// relays are proxies between the ranks: each rank advertises the address of its relay, which
+// forwards bytes in both directions with a delay. This simulates distant ranks where the kernel
 // cannot delay packets.
 type relays struct {
 	t     *testing.T
@@ -28,7 +28,7 @@ type relays struct {
 
 const relayPort = 30000
 
-// relayIP returns where a rank's relay listens, on the bridge.
+// relayIP returns the address of a rank's relay, on the bridge.
 func relayIP(rank int) string { return fmt.Sprintf("10.80.0.%d", 100+rank) }
 
 func modelOf(rank int) string { return fmt.Sprintf("model.%d", rank) }
@@ -45,7 +45,7 @@ func newRelays(t *testing.T, n int, delay time.Duration) *relays {
 		r.work.Go(func() { r.serve(l, fmt.Sprintf("%s:%d", hostIP(rank), relayPort)) })
 		t.Cleanup(func() { l.Close() })
 	}
-	t.Cleanup(func() { // before the listeners are closed: cleanups go backwards
+	t.Cleanup(func() { // before the listeners are closed: cleanups run in reverse order
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		for _, c := range r.conns {
@@ -55,12 +55,12 @@ func newRelays(t *testing.T, n int, delay time.Duration) *relays {
 	return r
 }
 
-// options let a rank listen behind its relay.
+// options makes a rank listen behind its relay.
 func (r *relays) options(rank int) []string {
 	return []string{"--advertise", relayIP(rank), "--port_range", fmt.Sprintf("%d-%d", relayPort, relayPort)}
 }
 
-// carried returns how much has gone through.
+// carried returns the number of forwarded bytes.
 func (r *relays) carried() int64 { return r.bytes.Load() }
 
 func (r *relays) serve(l net.Listener, to string) {
@@ -82,13 +82,13 @@ func (r *relays) serve(l net.Listener, to string) {
 	}
 }
 
-// parcel is what is under way.
+// parcel is a piece of data in transit.
 type parcel struct {
 	b   []byte
 	due time.Time
 }
 
-// pump passes on what comes until one end is closed.
+// pump forwards bytes until one end is closed.
 func (r *relays) pump(dst, src net.Conn) {
 	under := make(chan parcel, 1024)
 	r.work.Go(func() {

@@ -73,7 +73,7 @@ func TestRulesAsVW(t *testing.T) {
 			comparePredictionsTo(t, test("ours", "ot", real), want, tolWeight)
 			comparePredictionsTo(t, test("theirs", "tg", ours), want, tolWeight)
 			comparePredictionsTo(t, test("ours", "og", ours), want, tolWeight)
-			if !strings.Contains(c.options, "--l1") && !strings.Contains(c.options, "--l2") { // which vw leaves undone in its model
+			if !strings.Contains(c.options, "--l1") && !strings.Contains(c.options, "--l2") { // vw does not apply these in its model
 				compareWeights(t, read("ours.rm"), read("theirs.rm"))
 			}
 		})
@@ -104,9 +104,9 @@ func ruleData(t *testing.T, dir string, vw []string) {
 	realRun(t, dir, vw, "-d", "few.vw", "-f", "PLAIN", "--quiet", "--sgd", "-l", "0.01")
 }
 
-// What --l1 and --l2 owe is paid before every average: the ranks end with one
-// model (or the job would fail), nothing is due in it, and it is close to that of
-// one process. vw averages first, and leaves each rank a debt of its own.
+// Pending --l1 and --l2 are applied before every average: the ranks end with one model (or the
+// job would fail) without pending regularisation, close to that of one process. vw averages
+// first, and each rank keeps its own pending part.
 func TestRegularisationIsPaidBeforeAverages(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "s.vw"), readFile(t, filepath.Join("testdata", "golden", "s1000.vw.gz")))

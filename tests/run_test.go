@@ -39,9 +39,9 @@ func TestRunIsDeterministic(t *testing.T) {
 	}
 }
 
-// TestRunAgreesWithOneProcess compares L-BFGS on four workers with L-BFGS on one:
-// the sums are the same, so the weights are, but for the rounding of the
-// float32 vectors that the workers exchange.
+// TestRunAgreesWithOneProcess compares L-BFGS on four workers with L-BFGS on one: sums and
+// weights are the same, except for the rounding of the float32 vectors that the workers
+// exchange.
 func TestRunAgreesWithOneProcess(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "s.vw"), readFile(t, filepath.Join("testdata", "golden", "s1000.vw.gz")))

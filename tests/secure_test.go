@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// keyring are credentials of every kind, in a folder.
+// keyring is a folder with credentials of every kind.
 type keyring struct{ dir string }
 
 func newKeyring(t *testing.T) keyring {
@@ -96,7 +96,7 @@ func TestGuardedJobs(t *testing.T) {
 	}
 }
 
-// Only who has the server's credentials lists its jobs.
+// Only clients with the server's credentials can list its jobs.
 func TestGuardedListing(t *testing.T) {
 	k := newKeyring(t)
 	port := startServer(t, k.secret()...)
@@ -105,7 +105,7 @@ func TestGuardedListing(t *testing.T) {
 	run(t, k.dir, gvwBin, at...).ends(t, "jobs without it", 6, "it requests a proof of a secret")
 }
 
-// TestNothingSecretShows looks for the secret of a run in everything that others can see:
+// TestNothingSecretShows looks for the secret of a run in everything that other users can read:
 // the command lines and environments of its processes, and its logs.
 func TestNothingSecretShows(t *testing.T) {
 	if runtime.GOOS != "linux" {

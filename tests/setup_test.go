@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// Debian packages are installed only where someone has agreed to that: by make
-// setup, or in a CI. Otherwise the script names them and the command.
+// Debian packages are installed only with consent: by make setup, or in a CI. Otherwise the
+// script prints their names and the command.
 func TestPackagesAreInstalledOnlyWithConsent(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
@@ -23,7 +23,7 @@ func TestPackagesAreInstalledOnlyWithConsent(t *testing.T) {
 		env       []string
 		user      string
 		packages  []string
-		installed string // what apt-get was asked for
+		installed string // arguments of apt-get
 		ok        bool
 		says      string
 	}{
@@ -77,7 +77,7 @@ func lookPath(t *testing.T, program string) string {
 	return path
 }
 
-// No script installs Debian packages by itself.
+// Only one script installs Debian packages.
 func TestOneScriptInstallsPackages(t *testing.T) {
 	for _, pattern := range []string{"../scripts/*", "../.ci/*", "../Makefile"} {
 		files, err := filepath.Glob(pattern)

@@ -12,7 +12,7 @@ const (
 	sigCont = syscall.SIGCONT
 )
 
-// reaped takes the exit code of a child that is not ours by birth, once it has ended.
+// reaped returns the exit code of an adopted child, once it has ended.
 func reaped(pid int) (code int, ended bool, err error) {
 	var ws syscall.WaitStatus
 	got, err := syscall.Wait4(pid, &ws, syscall.WNOHANG, nil)

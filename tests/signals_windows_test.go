@@ -7,13 +7,13 @@ import (
 	"syscall"
 )
 
-// There is nothing that stops a process, so to send these fails.
+// Windows has no signal that stops a process, so sending these fails.
 const (
 	sigStop = syscall.Signal(19)
 	sigCont = syscall.Signal(18)
 )
 
-// reaped is for systems where orphans can be adopted.
+// reaped needs a system on which orphans can be adopted.
 func reaped(int) (code int, ended bool, err error) {
-	return 0, false, errors.New("Windows gives nobody the children of a process that has ended")
+	return 0, false, errors.New("Windows does not support adopting the children of a process that has ended")
 }

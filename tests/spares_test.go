@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// spareOf returns what the log of a spare says which rank it has taken; -1: none.
+// spareOf returns the rank that a spare has taken, by its log; -1: none.
 func spareOf(t *testing.T, dir string, spare int) int {
 	t.Helper()
 	log := readFile(t, filepath.Join(dir, "logs", fmt.Sprintf("spare-%02d.log", spare)))
@@ -27,8 +27,8 @@ func spareOf(t *testing.T, dir string, spare int) int {
 	return rank
 }
 
-// TestSpareTakesAnyRank: SIGKILL of any of four workers, none of which is started again. A spare
-// reads its shard, takes the state, and the model is that of an undisturbed job.
+// TestSpareTakesAnyRank: any of four workers gets SIGKILL, and none is started again. A spare
+// reads its shard and takes the state, and the model is that of an undisturbed job.
 func TestSpareTakesAnyRank(t *testing.T) {
 	want := whole(t)
 	for victim := range 4 {
@@ -60,13 +60,13 @@ func TestSpareTakesAnyRank(t *testing.T) {
 	}
 }
 
-// peek returns what is in a log by now.
+// peek returns the current content of a log.
 func peek(dir, name string) string {
-	b, _ := os.ReadFile(filepath.Join(dir, "logs", name)) // it may not be there yet
+	b, _ := os.ReadFile(filepath.Join(dir, "logs", name)) // the file may not exist yet
 	return string(b)
 }
 
-// startSparing starts a job under a plan of GVW_FAULT that has spares and starts nobody again.
+// startSparing starts a job with spares and without restarts, with a plan for GVW_FAULT.
 func startSparing(t *testing.T, dir, plan string, spares int, more ...string) *process {
 	t.Helper()
 	writeFile(t, filepath.Join(dir, "s.vw"), recoveryData(t))
@@ -77,7 +77,8 @@ func startSparing(t *testing.T, dir, plan string, spares int, more ...string) *p
 	return start(t, dir, "env", append(append(args, recovers...), more...)...)
 }
 
-// sparePid returns the process of a spare; its launcher has numbered them in the environment.
+// sparePid returns the process of a spare, by the number that its launcher has put into the
+// environment.
 func sparePid(t *testing.T, launcher, spare int) int {
 	t.Helper()
 	for _, pid := range childrenOf(launcher) {
@@ -94,7 +95,7 @@ func sparePid(t *testing.T, launcher, spare int) int {
 	return 0
 }
 
-// TestASpareThatWorksIsLost: the next one takes its place.
+// TestASpareThatWorksIsLost: another spare replaces it.
 func TestASpareThatWorksIsLost(t *testing.T) {
 	t.Parallel()
 	want := whole(t)

@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "record what the real vw writes (needs GVW_VW_PYTHON)")
 
-// stderrSets are options whose stderr scripts parse. OWN is the program's own name.
+// stderrSets are options for which scripts parse stderr. OWN is the program's own name.
 var stderrSets = []string{
 	"",
 	"-p OWN.pred",
@@ -157,5 +157,5 @@ func TestStderrIsVWs(t *testing.T) {
 // ownLine is a line that only one of the programs writes to stderr.
 var ownLine = regexp.MustCompile(`^(gvw: |level=|\[(info|warning|error)\] )`)
 
-// tableAndSummary is from the header of the table to the end of the summary.
+// tableAndSummary matches the header of the table to the end of the summary.
 var tableAndSummary = regexp.MustCompile(`(?s)average  since.*total feature number = [0-9]+\n`)

@@ -32,7 +32,7 @@ func TestTutorial(t *testing.T) {
 	says := func(text string) {
 		t.Helper()
 		if !strings.Contains(strings.Join(strings.Fields(tutorial), " "), text) {
-			t.Errorf("the tutorial no longer says %q: what does this test check?", text)
+			t.Errorf("the tutorial no longer contains %q: update this test", text)
 		}
 	}
 	wants := func(r result, text string) {

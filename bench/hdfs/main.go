@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command hdfs measures how fast gvw reads a file from HDFS with each of its clients, beside
-// beside hdfs dfs -cat in the same run:
+// hdfs dfs -cat in the same run:
 //
 //	go run ./bench/hdfs -file hdfs://HOST:PORT/tmp/gvw-bench -make 1024
 //
 // HADOOP_CONF_DIR names the cluster; hdfs has to be in PATH. Rounds are interleaved.
-// What starting Java takes is measured by hdfs dfs -stat and taken off: a job reads for
-// longer than that.
+// The time to start Java is measured by hdfs dfs -stat and subtracted, because it is
+// negligible in a job, which reads for longer.
 package main
 
 import (

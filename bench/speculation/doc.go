@@ -6,7 +6,7 @@
 //
 // A job of many ranks makes a number of passes, and waits after each for the slowest. Some of
 // its ranks are slow: half of them from the start, the others from a later pass on. The job runs
-// twice: alone, and with a launcher that starts another attempt of a rank whose pass takes much
+// twice: without duplicates, and with a launcher that starts another attempt of a rank whose pass takes much
 // longer than those of the others, as Hadoop's speculative execution does. In the first pass the
 // attempt that is ready first keeps the rank; in a later one the server hands it over at the
 // end of a pass (internal/spantree/core, handover.go).
@@ -14,6 +14,6 @@
 // # What is real
 //
 // The server, the groups, their connections over the loopback, the sums and their bits, the
-// decisions. What is not: each rank is a goroutine, and its work over the data is a sleep, so
-// that twenty of them fit one machine. Both runs must end with the same state.
+// decisions are real. The ranks are simulated: each is a goroutine, and its work over the data
+// is a sleep, so that twenty of them fit one machine. Both runs must end with the same state.
 package main

@@ -15,7 +15,7 @@ import (
 	"github.com/gvw-project/gvw/feature/cache"
 )
 
-// benchBlocks is batches of 300 lines, of GVW_BENCH_TEXT or drawn.
+// benchBlocks returns batches of 300 lines, from GVW_BENCH_TEXT or drawn.
 func benchBlocks(b *testing.B) (all []*feature.Batch, features int) {
 	var lines [][]byte
 	if name := os.Getenv("GVW_BENCH_TEXT"); name != "" {
@@ -57,8 +57,8 @@ func benchBlocks(b *testing.B) (all []*feature.Batch, features int) {
 	return all, features
 }
 
-// BenchmarkBlock measures a pass over all blocks: encoding, decoding, and what
-// s2 on top would save and cost.
+// BenchmarkBlock measures a pass over all blocks: encoding, decoding, and the savings and cost
+// of additional compression by s2.
 func BenchmarkBlock(b *testing.B) {
 	all, features := benchBlocks(b)
 	enc, dec := cache.NewEncoder(22), cache.NewDecoder(22)

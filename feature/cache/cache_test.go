@@ -43,7 +43,7 @@ func batches(t testing.TB, cfg feature.Config, texts ...string) []*feature.Batch
 	return all
 }
 
-// write makes a cache of batches in a folder of its own.
+// write writes a cache of batches in a new folder.
 func write(t testing.TB, key cache.Key, text cache.Text, all []*feature.Batch) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "train.cache")
@@ -172,8 +172,8 @@ func TestRoundTripOfAnyBatch(t *testing.T) {
 	})
 }
 
-// TestDecodeAppends: a decoder adds to what a batch holds, and the indices of an
-// earlier block are forgotten.
+// TestDecodeAppends: a decoder adds to the contents of a batch, and does not use the indices of
+// an earlier block.
 func TestDecodeAppends(t *testing.T) {
 	cfg := feature.Config{Bits: 18}
 	whole := batches(t, cfg, text+text)[0]
@@ -193,8 +193,8 @@ func TestDecodeAppends(t *testing.T) {
 	}
 }
 
-// TestEveryDamageIsNoticed flips each byte of a cache and cuts it at each
-// length: the examples are never wrong.
+// TestEveryDamageIsNoticed flips each byte of a cache and truncates it at each length: the
+// examples are never wrong.
 func TestEveryDamageIsNoticed(t *testing.T) {
 	key := cache.Key{Features: feature.Config{Bits: 18}, Input: "x"}
 	path := write(t, key, cache.Text{}, batches(t, key.Features, text, text))
@@ -359,8 +359,8 @@ func TestNothingIsAllocatedPerBlock(t *testing.T) {
 	}
 }
 
-// TestSmallBlocksAreJoined holds the examples, their order and the totals of a cache
-// whose blocks have one example each, whatever the size under which they are joined.
+// TestSmallBlocksAreJoined checks the examples, their order and the totals of a cache whose
+// blocks have one example each, for every size under which blocks are joined.
 func TestSmallBlocksAreJoined(t *testing.T) {
 	cfg := feature.Config{Bits: 18}
 	for _, join := range []int{0, 40, 100, 1 << 20} {

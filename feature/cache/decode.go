@@ -203,7 +203,7 @@ func (d *Decoder) span(dst *feature.Batch, in []byte, limit int) ([]byte, bool) 
 	return in[size:], true
 }
 
-// indices reads len(out) indices from in, which holds nothing else.
+// indices reads len(out) indices from in, which has no other data.
 func (d *Decoder) indices(out []feature.Feature, in []byte) bool {
 	var all uint32
 	switch d.width {

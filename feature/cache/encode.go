@@ -15,9 +15,9 @@ const (
 	blockMagic  = "blok"
 	blockHeader = 20
 
-	// Limits of one block. What a writer puts into one comes from a chunk of
-	// text that is cut as soon as it has a line, so they only bound what a
-	// damaged or hostile file can ask for.
+	// Limits of one block. A writer cuts its chunks of text after every whole line, so its
+	// blocks stay below them. The limits bound only the memory that a damaged or hostile file
+	// can request.
 	maxPayload  = 1 << 30
 	maxFeatures = feature.MaxFeatures
 	maxSpans    = 257 // each first byte, and the constant

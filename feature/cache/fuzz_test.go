@@ -12,8 +12,8 @@ import (
 	"github.com/gvw-project/gvw/feature/cache"
 )
 
-// FuzzDecode: no payload, with a header that is in order, makes the decoder
-// panic; what it takes, it would write again.
+// FuzzDecode: no payload with a valid header makes the decoder panic. An accepted payload can
+// be encoded again.
 func FuzzDecode(f *testing.F) {
 	for _, bits := range []uint{8, 18, 32} {
 		for _, b := range batches(f, feature.Config{Bits: bits}, text, "1 | a\n", "") {

@@ -12,14 +12,14 @@ import (
 
 // Key identifies the input and the options that determine a cache.
 type Key struct {
-	// Features is how text becomes features. What is done to examples that the
-	// cache gave back (Expanding) and MaxLine play no part. A cache made with
-	// Strict serves without, but not the other way round.
+	// Features is the configuration of the parser. Expanding, which applies to examples after
+	// the cache, and MaxLine are ignored. A cache made with Strict is also valid without it,
+	// but not vice versa.
 	Features feature.Config
 	// Format names the format of the text and its options. Empty: vw's.
 	Format string
-	// Input identifies the text: names, sizes, times of change. Empty when
-	// creating: not known. Empty when opening: whatever it is.
+	// Input identifies the text: names, sizes, modification times. Empty when creating:
+	// unknown. Empty when opening: any.
 	Input string
 }
 
@@ -54,8 +54,8 @@ func (k *Key) text() string {
 	return b.String()
 }
 
-// compare returns what differs between the text of the key in a file and k; nil
-// if the file will do.
+// compare returns the difference between the text of the key in a file and k; nil if the cache
+// can be used.
 func (k *Key) compare(file, text string) error {
 	have := parts(text)
 	for line := range strings.Lines(k.text()) {
@@ -85,7 +85,7 @@ type StaleError struct {
 
 func (e *StaleError) Error() string { return fmt.Sprintf("cache %s: %s", e.File, e.Reason()) }
 
-// Reason returns what differs, without the file's name.
+// Reason returns the difference, without the file's name.
 func (e *StaleError) Reason() string {
 	if e.Part == "input" {
 		return "it was made from other data, or the data has changed since"
@@ -103,7 +103,7 @@ func (e *StaleError) Reason() string {
 type CorruptError struct {
 	File   string
 	Block  int64 // counted from 0; -1: outside the blocks
-	Offset int64 // of the block, or of what is wrong
+	Offset int64 // of the block, or of the fault
 	What   string
 }
 

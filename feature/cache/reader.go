@@ -37,8 +37,8 @@ type Reader struct {
 }
 
 // Open opens the cache called path. All calls to the file system are made by calls; nil: they
-// are made directly. The error is a *StaleError if it is one of another key, a *CorruptError if
-// it is not a whole cache, else one of the file system.
+// are made directly. The error is a *StaleError for another key, a *CorruptError for an
+// incomplete or damaged cache, else one of the file system.
 func Open(path string, key Key, calls Calls) (*Reader, error) {
 	if calls == nil {
 		calls = direct{}

@@ -26,7 +26,7 @@ type Totals struct {
 	sums                       uint32 // checksum of the blocks' checksums
 }
 
-// Text identifies the text that was read, whatever the files were called.
+// Text identifies the text that was read, independent of the names of the files.
 type Text struct {
 	Bytes uint64
 	CRC   uint32 // CRC-32C
@@ -36,8 +36,8 @@ type Text struct {
 // it. It does not sync: a cache that a crash of the machine damages is
 // detected and can be built again.
 type Writer struct {
-	// Join is the size in bytes under which a block becomes one with those behind it,
-	// which saves the reader of a cache the cost of many small ones. 0: none does.
+	// Join is the size in bytes under which a block is joined with the following ones, which
+	// saves the reader the cost of many small blocks. 0: no block is joined.
 	Join int
 
 	path   string

@@ -28,12 +28,12 @@
 // text, also where it looks like a number; it cannot hold line ends.
 //
 // Namespaces come in the order of their first columns. vw's own order is that of
-// its hash map; it matters for the last bits of sums alone.
+// its hash map; it matters only for the last bits of sums.
 //
 // # Contract
 //
 // Examples are those of vw 9.11, the order of namespaces aside. A row whose cells
-// are all empty is no example. What ends vw's run is a
+// are all empty is no example. Input that ends vw's run is a
 // [*feature.MalformedError]: an empty line, a row that is longer or shorter than
 // the header, quotes that do not match, a column name with two bars. As in vw,
 // byte order marks (each of their bytes), carriage returns and form feeds at both

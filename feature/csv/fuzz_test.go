@@ -14,9 +14,9 @@ import (
 	"github.com/gvw-project/gvw/feature/internal/featuretest"
 )
 
-// FuzzAppendLine: no header, no row and no option makes the parser panic or
-// leave a batch that does not hold together; an error leaves the batch as it
-// was; and what stood in the batch before plays no part.
+// FuzzAppendLine: no header, row or option makes the parser panic or leave an inconsistent
+// batch. An error does not change the batch, and the earlier contents of the batch have no
+// effect.
 func FuzzAppendLine(f *testing.F) {
 	for name, c := range recorded {
 		rows := rows(f, name)

@@ -50,7 +50,7 @@ func NewParser(cfg feature.Config, opts Config) (*Parser, error) {
 	return p, nil
 }
 
-// use takes a table into use.
+// use makes t the current table.
 func (p *Parser) use(t *table) (absent []string) {
 	t.hash(p.b)
 	p.table = t
@@ -88,9 +88,8 @@ func (p *Parser) Header(dst *feature.Batch, line []byte) error {
 	return nil
 }
 
-// AppendLine adds the example of one row to dst; a row of empty cells is none.
-// The line may end in a line feed, in a carriage return and in both. n is its
-// number. On error dst holds what it held before.
+// AppendLine adds the example of one row to dst; a row of empty cells adds none. The line may
+// end in a line feed, a carriage return or both. n is its number. On error dst is unchanged.
 func (p *Parser) AppendLine(dst *feature.Batch, line []byte, n int64) error {
 	if p.table == nil {
 		panic("BUG: csv: row before a header")

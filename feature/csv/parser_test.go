@@ -50,7 +50,7 @@ func TestConfigReportsAllFaults(t *testing.T) {
 	}
 }
 
-// TestErrors: what ends vw's run is an error, and leaves no trace in the batch.
+// TestErrors: input that ends vw's run is an error and does not change the batch.
 func TestErrors(t *testing.T) {
 	for row, want := range map[string]string{
 		"\n":           "the line is empty: CSV has no empty lines",

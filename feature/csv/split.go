@@ -12,19 +12,19 @@ const maxQuote = 60 // bytes of the text that an error quotes
 
 func clip(b []byte) []byte { return b[:min(len(b), maxQuote)] }
 
-// cell is what stands between two separators, without its quotes.
+// cell is the text between two separators, without its quotes.
 type cell struct {
 	text   []byte
 	quoted bool
 }
 
-// splitter cuts lines into cells. What it returns holds until the next line.
+// splitter splits lines into cells. Its results are valid until the next line.
 type splitter struct {
 	cells  []cell
 	buffer []byte // texts that are not as they stand in the line
 }
 
-// trim removes what vw does not count as part of a line.
+// trim removes the characters at both ends that vw does not count as part of a line.
 func trim(line []byte) []byte {
 	lo, hi := 0, len(line)
 	for lo < hi && ignored(line[lo]) {

@@ -32,8 +32,8 @@ var recorded = map[string]struct {
 	"unlabeled": {},
 }
 
-// TestExamplesAreThoseOfVW compares each row of the files in testdata with what
-// the real vw reads in it, bit by bit, but for the order of namespaces.
+// TestExamplesAreThoseOfVW compares each row of the files in testdata with the example that the
+// real vw parses, bit by bit, except for the order of namespaces.
 func TestExamplesAreThoseOfVW(t *testing.T) {
 	for name, c := range recorded {
 		t.Run(name, func(t *testing.T) {
@@ -76,7 +76,7 @@ func TestExamplesAreThoseOfVW(t *testing.T) {
 	}
 }
 
-// sorted sorts the namespaces of an example in vw's words.
+// sorted sorts the namespaces of an example in the recorded form.
 func sorted(example string) []string {
 	parts := strings.Split(example, " | ")
 	slices.Sort(parts[1:])

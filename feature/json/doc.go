@@ -32,8 +32,8 @@
 //
 // # Contract
 //
-// Examples are those of vw 9.11, bit by bit, numbers included. What vw refuses
-// is a [*feature.MalformedError] with its column: invalid JSON, an empty line,
+// Examples are those of vw 9.11, bit by bit, numbers included. Input that vw
+// refuses is a [*feature.MalformedError] with its column: invalid JSON, an empty line,
 // text or true and false in an array, arrays in arrays, the keys of multi-line
 // examples. Beyond vw, these are errors: a label that is "NaN", the labels of
 // contextual bandits (which vw reads and then has no label), objects more than

@@ -14,9 +14,9 @@ import (
 	"github.com/gvw-project/gvw/feature/internal/featuretest"
 )
 
-// FuzzAppendLine: no line makes the parser panic or leave a batch that does not
-// hold together; an error leaves the batch as it was; what stood in the batch
-// before plays no part; and what is accepted without keys that are ignored is JSON.
+// FuzzAppendLine: no line makes the parser panic or leave an inconsistent batch. An error does
+// not change the batch, and the earlier contents of the batch have no effect. Accepted lines
+// without ignored keys are valid JSON.
 func FuzzAppendLine(f *testing.F) {
 	for i, line := range lines(f) {
 		f.Add(line, uint8(i))
@@ -59,7 +59,7 @@ func FuzzAppendLine(f *testing.F) {
 	})
 }
 
-// ignores reports whether the line may have a key whose value is not looked at.
+// ignores reports whether the line may have a key whose value is ignored.
 func ignores(line []byte) bool {
 	for i := range line {
 		if line[i] == '_' || line[i] == '\\' {

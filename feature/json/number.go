@@ -8,11 +8,10 @@ import (
 	"github.com/gvw-project/gvw/feature"
 )
 
-// number reads a number as vw's JSON reader does: digits are added up in an
-// integer of 64 bits and, beyond it, in a float64 that is scaled by one power of
-// ten, not by the rule of the nearest number. What comes out is rounded to
-// float32, so that it differs from the nearest one in rare cases only; but
-// predictions are to be vw's.
+// number reads a number as vw's JSON reader does. Digits are accumulated in an integer of 64
+// bits and, beyond it, in a float64 that is scaled by one power of ten. The result is rounded
+// to float32, and in rare cases differs from the nearest float32. Predictions equal to vw's
+// need the same result.
 func (p *Parser) number() (float32, *feature.MalformedError) {
 	n := numeral{line: p.line, i: p.i}
 	v, fault := n.read()
@@ -47,7 +46,7 @@ func (n *numeral) digit() byte {
 
 func (n *numeral) at(c byte) bool { return n.i < len(n.line) && n.line[n.i] == c }
 
-// read returns the number, or what is wrong with it.
+// read returns the number, or a description of its fault.
 func (n *numeral) read() (v float32, fault string) {
 	if n.at('-') {
 		n.negative = true
@@ -95,7 +94,7 @@ func (n *numeral) small() float32 {
 	return float32(n.whole)
 }
 
-// integer reads what stands before the point. A leading 0 stands alone.
+// integer reads the digits before the point. A leading 0 must be the only one.
 func (n *numeral) integer() {
 	limit, last := uint64(math.MaxUint64/10), byte(math.MaxUint64%10)
 	if n.negative {
@@ -126,8 +125,8 @@ func (n *numeral) widen() {
 	}
 }
 
-// fraction reads what stands behind the point: as an integer while it is below
-// 2^53, then 17 significant digits at most.
+// fraction reads the digits after the point: as an integer while it is below 2^53, then 17
+// significant digits at most.
 func (n *numeral) fraction() {
 	if !n.wide {
 		for ; n.digit() <= 9 && n.whole <= 1<<53-1; n.i++ {

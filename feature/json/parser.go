@@ -12,7 +12,7 @@ import (
 // Name names the format.
 const Name = "json"
 
-// MaxDepth is how many objects and arrays may lie in each other.
+// MaxDepth is the limit of nested objects and arrays.
 const MaxDepth = 1000
 
 // Parser turns lines of JSON into examples. Not for use by more than one
@@ -39,7 +39,7 @@ type Parser struct {
 type frame struct {
 	ns    feature.Namespace
 	array bool
-	used  bool // it has features, those of inner ones aside
+	used  bool // it has features, besides those of inner frames
 }
 
 // NewParser makes a parser.

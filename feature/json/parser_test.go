@@ -20,8 +20,8 @@ import (
 	"github.com/gvw-project/gvw/feature/json"
 )
 
-// TestErrors: what vw refuses, and what is refused beyond it, is named with its
-// column, and leaves no trace in the batch.
+// TestErrors: lines that vw refuses, and lines refused beyond that, give an error with the
+// column and do not change the batch.
 func TestErrors(t *testing.T) {
 	for line, want := range map[string]string{
 		``:                            `column 1: malformed JSON: an object is needed, like {"_label": 1, "x": 2}`,
@@ -78,7 +78,7 @@ func TestErrors(t *testing.T) {
 		if m, ok := errors.AsType[*feature.MalformedError](err); !ok || m.Line != 2 || err.Error() != want {
 			t.Errorf("%.40s:\ngot  %v\nwant %s", line, err, want)
 		}
-		// The parser is as good as new.
+		// The parser still works.
 		if err := p.AppendLine(&got, before, 3); err != nil {
 			t.Fatal(err)
 		}

@@ -14,12 +14,12 @@ const maxQuote = 60 // bytes of the text that an error quotes
 
 func clip(b []byte) []byte { return b[:min(len(b), maxQuote)] }
 
-// fault returns what is wrong at the next byte.
+// fault returns an error for the next byte.
 func (p *Parser) fault(format string, args ...any) *feature.MalformedError {
 	return &feature.MalformedError{Column: p.i + 1, Text: "malformed JSON: " + fmt.Sprintf(format, args...)}
 }
 
-// peek skips blanks and returns the byte behind them; 0 at the end.
+// peek skips blanks and returns the next byte, or 0 at the end.
 func (p *Parser) peek() byte {
 	for p.i < len(p.line) {
 		switch c := p.line[p.i]; c {
@@ -41,7 +41,7 @@ func (p *Parser) literal(word string) *feature.MalformedError {
 	return nil
 }
 
-// readKey reads a key and the ':' behind it. The key holds until the next one.
+// readKey reads a key and the ':' after it. The key is valid until the next one is read.
 func (p *Parser) readKey() (key []byte, err *feature.MalformedError) {
 	if p.peek() != '"' {
 		return nil, p.fault("a key is needed, like \"x\"")
@@ -56,7 +56,7 @@ func (p *Parser) readKey() (key []byte, err *feature.MalformedError) {
 	return key, nil
 }
 
-// readText reads text that is a value. It holds until the next one.
+// readText reads a value that is text. It is valid until the next one is read.
 func (p *Parser) readText() ([]byte, *feature.MalformedError) { return p.readString(&p.text) }
 
 // readString reads the text that begins with the quote at the next byte: it is
@@ -80,7 +80,7 @@ func (p *Parser) readString(buf *[]byte) ([]byte, *feature.MalformedError) {
 	return nil, p.fault("the text that begins here does not end")
 }
 
-// readEscaped goes on with a text from its first escape on.
+// readEscaped continues a text from its first escape on.
 func (p *Parser) readEscaped(buf *[]byte) ([]byte, *feature.MalformedError) {
 	out := *buf
 	for p.i < len(p.line) {

@@ -14,8 +14,8 @@ import (
 	"github.com/gvw-project/gvw/feature/json"
 )
 
-// TestExamplesAreThoseOfVW compares each line of testdata/lines.json with what
-// the real vw reads in it, bit by bit. testdata/vw_json.py made both.
+// TestExamplesAreThoseOfVW compares each line of testdata/lines.json with the example that the
+// real vw parses, bit by bit. testdata/vw_json.py made both.
 func TestExamplesAreThoseOfVW(t *testing.T) {
 	for name, cfg := range map[string]feature.Config{
 		"default": {Bits: 18},

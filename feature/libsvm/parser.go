@@ -32,9 +32,8 @@ func NewParser(cfg feature.Config) (*Parser, error) {
 	return &Parser{b: b, hashAll: cfg.HashAll, ns: b.Default()}, nil
 }
 
-// AppendLine adds the example of one line to dst, if there is one. The line may
-// end in a line feed, in a carriage return and in both. n is its number. On
-// error dst holds what it held before.
+// AppendLine adds the example of one line to dst, if there is one. The line may end in a line
+// feed, a carriage return or both. n is its number. On error dst is unchanged.
 func (p *Parser) AppendLine(dst *feature.Batch, line []byte, n int64) error {
 	line = feature.TrimLine(line)
 	if k := bytes.IndexByte(line, '#'); k >= 0 {
@@ -125,7 +124,7 @@ func (p *Parser) more() bool {
 	return p.i < len(p.line)
 }
 
-// word returns what stands up to the next blank.
+// word returns the text up to the next blank.
 func (p *Parser) word() []byte {
 	start := p.i
 	for p.i < len(p.line) && !blank(p.line[p.i]) {
@@ -150,7 +149,7 @@ const maxQuote = 60 // bytes of the text that an error quotes
 
 func clip(b []byte) []byte { return b[:min(len(b), maxQuote)] }
 
-// fault returns what is wrong at byte i.
+// fault returns an error for byte i.
 func fault(i int, format string, args ...any) *feature.MalformedError {
 	return &feature.MalformedError{Column: i + 1, Text: fmt.Sprintf(format, args...)}
 }

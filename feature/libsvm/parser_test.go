@@ -26,7 +26,7 @@ func parser(t testing.TB, cfg feature.Config) *libsvm.Parser {
 	return p
 }
 
-// asText returns what vw's text parser makes of a line.
+// asText returns the example that vw's text parser reads from a line.
 func asText(t interface {
 	Helper()
 	Fatal(args ...any)
@@ -153,9 +153,8 @@ func TestNothingIsAllocatedPerExample(t *testing.T) {
 	}
 }
 
-// FuzzAppendLine: no line makes the parser panic or leave a batch that does not
-// hold together, an error leaves the batch as it was, and what is accepted is
-// what text has.
+// FuzzAppendLine: no line makes the parser panic or leave an inconsistent batch. An error does
+// not change the batch, and an accepted line gives the same example as text.
 func FuzzAppendLine(f *testing.F) {
 	for i, line := range []string{"1 1:2 3:4.5", "-1 qid:3 7:1 # c", "+1e3 0:inf 5:0x1\r\n", "# c", "1:2", "1 a:b", "1 3:", "0 012:1 4294967296:-0"} {
 		f.Add([]byte(line), uint8(i))

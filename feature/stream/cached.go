@@ -43,7 +43,7 @@ type writer struct {
 }
 
 func newWriter(file *cache.Writer, queue int) *writer {
-	file.Join = 64 << 10 // a job of a pipe may have one example
+	file.Join = 64 << 10 // a job from a pipe may have only one example
 	return &writer{file: file, jobs: make(chan *job, queue), done: make(chan struct{})}
 }
 

@@ -153,7 +153,7 @@ func TestCloseInterruptsTheReader(t *testing.T) {
 	}
 }
 
-// TestCloseWakesAHangingReader: a pipe to which nobody writes.
+// TestCloseWakesAHangingReader: a pipe without data whose writer stays open.
 func TestCloseWakesAHangingReader(t *testing.T) {
 	r, w := io.Pipe()
 	defer w.Close()

@@ -24,8 +24,8 @@ const DefaultChunk = 256 << 10
 type Source struct {
 	// Name is what messages call it: a path, or "stdin".
 	Name string
-	// Identity changes when the text does: a cache of another identity is made
-	// anew. Empty: not known, the source can be read only once.
+	// Identity changes with the text: a cache of another identity is built again. Empty:
+	// unknown, and the source can be read only once.
 	Identity string
 	// Open begins to read at the first line. The end of ctx, which is the pass's,
 	// ends Open and reads that wait for data.
@@ -42,18 +42,18 @@ type Config struct {
 	Feature feature.Config
 	// Format describes how lines become examples. The zero value: vw's text.
 	Format Format
-	// Sources are read one after the other. None: the cache alone.
+	// Sources are read one after the other. Empty: only the cache.
 	Sources []Source
 	// Cache is the cache's path. Empty: none, each pass reads the text.
 	Cache string
-	// Mode is the mode of a cache that is made; 0: 0600, its owner's alone.
+	// Mode is the mode of a new cache; 0: 0600, access only for its owner.
 	Mode fs.FileMode
 	// Calls makes the calls to the file system that concern the cache, whose name it is given,
 	// until ctx ends. nil: they are made directly.
 	Calls func(ctx context.Context, name string) cache.Calls
-	// KillCache makes the cache anew even if there is a valid one.
+	// KillCache builds the cache again even if there is a valid one.
 	KillCache bool
-	// Passes is how many passes will be asked for, at most. 0: 1.
+	// Passes is the greatest number of passes. 0: 1.
 	Passes int
 	// Workers is how many goroutines parse. 0: GOMAXPROCS. More than the
 	// machine has cores does not help; the results are the same.

@@ -17,7 +17,7 @@ import (
 type Dataset struct {
 	cfg    Config
 	origin origin // of the next pass
-	note   string // why a cache is made that seems to be there
+	note   string // reason for building a cache although a file exists
 
 	pool   *pool
 	active atomic.Bool // a pass is open
@@ -25,7 +25,7 @@ type Dataset struct {
 	shard  shard       // valid when passes > 0
 }
 
-// pool is memory that one pass leaves to the next.
+// pool is memory that a pass reuses from earlier ones.
 type pool struct {
 	jobs  free[*job]
 	spare free[*feature.Batch]

@@ -53,7 +53,7 @@
 // one pass at a time. A batch is the caller's until Recycle. Close may come at any time, and
 // joins all goroutines; a pass that was not read to its end leaves no cache.
 //
-// What is wrong with the data is a [*DataError], a [*cache.CorruptError] or a
-// [*cache.StaleError]; what is wrong with files wraps what Open or Read
-// returned; what was asked for and cannot be had is a [*UsageError].
+// An error about the data is a [*DataError], a [*cache.CorruptError] or a
+// [*cache.StaleError]. An error about files wraps the error of Open or Read. A
+// request that cannot be fulfilled is a [*UsageError].
 package stream

@@ -20,7 +20,7 @@ type formatCheck struct {
 	lines  int
 	first  []byte // the first line
 	libsvm bool   // every line may be LIBSVM's, and one has features
-	bare   int    // lines that are a number alone
+	bare   int    // number of lines that consist of only a number
 	json   bool
 	cells  [len(separators)]int // of each line, by separators; 0: they differ
 }

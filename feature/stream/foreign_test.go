@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Text of another format is told by its first lines, however they come.
+// Text of another format is recognised by its first lines, in reads of any size.
 func TestForeignText(t *testing.T) {
 	many := strings.Repeat("1 | a\n", 3)
 	for _, c := range []struct{ text, want string }{

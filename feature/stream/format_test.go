@@ -53,9 +53,9 @@ func values(n int) string {
 	return b.String()
 }
 
-// TestHeaders: every worker knows the header of the file whose lines it reads,
-// also where a source is the middle of a file; headers are no examples, and what
-// is to be said about them is said once.
+// TestHeaders: every worker gets the header of the file whose lines it reads, also where a
+// source begins in the middle of a file. Headers are not examples, and warnings about them are
+// given once.
 func TestHeaders(t *testing.T) {
 	middle := text("c.txt", values(400))
 	middle.Header = func(limit int) ([]byte, bool, error) { return []byte("third\r\n"), false, nil }

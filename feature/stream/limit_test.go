@@ -10,9 +10,9 @@ import (
 	"github.com/gvw-project/gvw/feature/stream"
 )
 
-// Under --feature_limit vw's later passes, which read its cache, take features as
-// one that its first pass told apart: 0 and the first one without a name share a
-// weight. So do ours, cached or not, with what is made anew, too.
+// With --feature_limit vw's later passes, which read its cache, take features as one that its
+// first pass distinguished: 0 and the first one without a name share a weight. So do ours, with
+// a cache or without.
 func TestLimitsAreOfWhatTheCacheHas(t *testing.T) {
 	for _, path := range []string{"", filepath.Join(t.TempDir(), "c")} {
 		cfg := stream.Config{

@@ -27,17 +27,17 @@ type Pass struct {
 	read   chan struct{}  // closed when the reader is done
 
 	order chan *job // to Next, in the order of the data
-	work  chan *job // the same jobs, to the workers
+	work  chan *job // the same jobs, for the workers
 	*pool
 
 	input    input       // what is open for reading
 	text     *textReader // nil: a cache is read
 	writer   *writer     // nil: no cache is made
-	now      *job        // whose batches Next delivers
+	now      *job        // the job whose batches Next delivers
 	received int         // jobs, by Next
-	shard    shard       // what was read so far; text by the reader
-	err      error       // what Next returns from now on
-	ending   sync.Mutex  // held while the cache gets its name, or is removed
+	shard    shard       // the data read so far; the reader updates it for text
+	err      error       // result of Next from now on
+	ending   sync.Mutex  // held while the cache gets its name or is removed
 	closed   sync.Once
 	result   error // of Close
 }
@@ -62,8 +62,8 @@ type job struct {
 
 var errClosed = errors.New("stream: the pass is closed")
 
-// MakesCache reports whether the pass makes the cache, which it does of all
-// examples, when it has read the last one.
+// MakesCache reports whether the pass writes the cache, which is complete only after the last
+// example.
 func (p *Pass) MakesCache() bool { return p.writer != nil }
 
 func (d *Dataset) start(ctx context.Context) (*Pass, error) {
@@ -85,7 +85,7 @@ func (d *Dataset) start(ctx context.Context) (*Pass, error) {
 	if p.writer != nil {
 		p.wg.Go(func() { p.writer.run(p) })
 	}
-	go func() { // joined by Close through p.read
+	go func() { // Close waits for it through p.read
 		defer close(p.read)
 		defer close(p.order)
 		defer close(p.work)
@@ -233,7 +233,7 @@ func (p *Pass) retire(j *job) error {
 func (p *Pass) finish() error {
 	p.ending.Lock()
 	defer p.ending.Unlock()
-	if p.ctx.Err() != nil { // the reader ended because ctx did
+	if p.ctx.Err() != nil { // the reader ended because of ctx
 		return context.Cause(p.ctx)
 	}
 	if p.writer != nil {

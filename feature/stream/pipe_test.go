@@ -16,8 +16,8 @@ import (
 	"github.com/gvw-project/gvw/feature/stream"
 )
 
-// pipe is a source that comes in pieces. Some of them come only when the reader of
-// the pass is idle and has been given the examples of all lines before.
+// pipe is a source that delivers its text in pieces. Some pieces are delivered only when the
+// reader of the pass is idle and the examples of all earlier lines have been delivered.
 type pipe struct {
 	pieces []piece
 	rest   string
@@ -30,7 +30,7 @@ type pipe struct {
 
 type piece struct {
 	text  string
-	after int // examples to be answered first
+	after int // number of examples to deliver first
 }
 
 func (p *pipe) Read(b []byte) (int, error) {

@@ -99,7 +99,7 @@ func join(all, b *feature.Batch) {
 	all.Warnings = append(all.Warnings, b.Warnings...)
 }
 
-// differ is cmp.Diff, for batches so large that it takes seconds to say nothing.
+// differ is a fast cmp.Diff for large equal batches.
 func differ(want, got *feature.Batch) string {
 	if slices.Equal(want.Examples, got.Examples) && slices.Equal(want.Spans, got.Spans) && slices.Equal(want.Features, got.Features) &&
 		bytes.Equal(want.Tags, got.Tags) && slices.Equal(want.Warnings, got.Warnings) {
@@ -329,8 +329,7 @@ func TestLifeOfACache(t *testing.T) {
 	}
 }
 
-// TestAStreamIsCachedButNeverCompared: nobody knows whether a cache is that of
-// what comes through a pipe.
+// TestAStreamIsCachedButNeverCompared: a cache cannot be compared with the text from a pipe.
 func TestAStreamIsCachedButNeverCompared(t *testing.T) {
 	stdin := text("stdin", "1 | a\n2 | b\n")
 	stdin.Identity = ""

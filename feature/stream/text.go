@@ -22,7 +22,7 @@ type textReader struct {
 
 	mu      sync.Mutex // not held during a read
 	waiting bool       // Next waits for a job
-	ended   bool       // the reader hands on nothing more
+	ended   bool       // the reader sends no more jobs
 	handed  int        // jobs made so far
 	source  *Source
 	header  *header     // of the source's file; nil: the format has none
@@ -96,7 +96,7 @@ func (t *textReader) failed(err error) error {
 	return fmt.Errorf("cannot read %s, line %d: %w", t.source.Name, line, err)
 }
 
-// begin starts a source.
+// begin starts reading a source.
 func (t *textReader) begin(s *Source) (err error) {
 	var head *header
 	if t.cfg.Format.Header {
@@ -136,7 +136,7 @@ func (t *textReader) add(n int, last bool) (more bool, err error) {
 	return t.p.send(j), nil // not under the lock: it may wait for Next, and Next for the lock
 }
 
-// chunk is add's job, if one is due.
+// chunk returns add's job, if one is due.
 func (t *textReader) chunk(n int, last bool) (j *job, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -200,7 +200,7 @@ func (t *textReader) end() {
 	t.ended = true
 }
 
-// look returns an error for text of another format, which has no features.
+// look returns an error for text of another format, whose lines would have no features.
 func (t *textReader) look(text []byte, last bool) error {
 	if t.format.done {
 		return nil

@@ -10,15 +10,15 @@ import (
 	"github.com/gvw-project/gvw/feature/cache"
 )
 
-// batchFeatures ends a batch early when interactions make it large: 256 KiB, which
-// the learner finds in its cache.
+// batchFeatures ends a batch early when interactions make it large: at 256 KiB, so that the
+// learner finds it in the processor's cache.
 const batchFeatures = 1 << 15
 
 // worker turns chunks into batches.
 type worker struct {
 	p       *Pass
 	text    parser
-	again   *parser             // for what goes into the cache; nil: what text makes does
+	again   *parser             // parser for the contents of the cache; nil: text does
 	inter   *feature.Interactor // nil: no interactions
 	encoder *cache.Encoder      // nil: no cache is made
 	decoder *cache.Decoder
@@ -102,8 +102,7 @@ func (w *worker) job(j *job) error {
 	return w.expand(j, b)
 }
 
-// encode makes j.encoded, the block of the cache for j, of which b has the examples
-// to learn from now.
+// encode sets j.encoded to the block of the cache for j. b has the examples to learn from now.
 func (w *worker) encode(b *feature.Batch, j *job) error {
 	j.encoded = j.encoded[:0]
 	if w.encoder == nil || len(b.Examples) == 0 {
@@ -131,7 +130,7 @@ func (w *worker) batch() *feature.Batch {
 	return new(feature.Batch)
 }
 
-// send hands a batch to Next; false: the pass has ended.
+// send sends a batch to Next. It returns false if the pass has ended.
 func (w *worker) send(j *job, b *feature.Batch) bool {
 	if len(b.Examples) == 0 {
 		w.p.Recycle(b)

@@ -22,7 +22,7 @@ import (
 	"github.com/gvw-project/gvw/hdfsio/siteconf"
 )
 
-// closedPort returns an address where nobody listens.
+// closedPort returns an address on which no process listens.
 func closedPort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -33,7 +33,8 @@ func closedPort(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// webNode returns a name node that knows its root folder, and tells who asked.
+// webNode returns a name node that has only its root directory, and a function that returns the
+// user of the last request.
 func webNode(t *testing.T) (address string, asked func() string) {
 	t.Helper()
 	var who string
@@ -87,7 +88,7 @@ func TestNoWayHasAllReasons(t *testing.T) {
 	}
 }
 
-// A way that cannot work names what is missing.
+// The error for a client that cannot work names what is missing.
 func TestWhatIsMissingIsNamed(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"ticket", "krb5.conf", "tokens"} {
@@ -134,7 +135,7 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 	}
 }
 
-// A token is taken rather than a name, where there is one.
+// A delegation token takes precedence over a user name.
 func TestATokenIsUsed(t *testing.T) {
 	web, asked := webNode(t)
 	file := filepath.Join(t.TempDir(), "tokens")
@@ -146,12 +147,12 @@ func TestATokenIsUsed(t *testing.T) {
 	if _, err := Dialer(Config{User: "ada", Host: "here", TokenFile: file})("webhdfs", web); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasPrefix(asked(), "adaAmlkAnB3") { // the name, for who asks for no proof; 2 id 2 pw, in base 64
+	if !strings.HasPrefix(asked(), "adaAmlkAnB3") { // the user name, in a request without authentication; 2 id 2 pw, in base 64
 		t.Errorf("asked by %q, want the name and the token", asked())
 	}
 }
 
-// canNot is a client that knows nothing of a file, or everything.
+// canNot is a client that supports no operation on a file, or all of them.
 type canNot struct {
 	remote.Backend
 	err  error

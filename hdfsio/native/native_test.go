@@ -14,7 +14,7 @@ import (
 	"github.com/gvw-project/gvw/hdfsio/remote"
 )
 
-// refused is an error of the library's that a name node caused.
+// refused is an error of the library with an exception of the name node.
 type refused struct{ exception, message string }
 
 func (e *refused) Error() string     { return "create call failed" }
@@ -49,8 +49,8 @@ func TestErrorsOfTheLibrary(t *testing.T) {
 	}
 }
 
-// A name node that is not there, or that hangs up, is an error of every call, and one
-// that another try may do better with.
+// A name node that does not listen, or that closes connections, makes every call fail with a
+// transient error.
 func TestANameNodeThatDoesNotAnswer(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -85,7 +85,7 @@ func TestANameNodeThatDoesNotAnswer(t *testing.T) {
 				t.Errorf("%s: %v is not worth another try", name, err)
 			}
 		}
-		if i == 0 { // then nobody listens
+		if i == 0 { // then no process listens
 			if err := l.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -112,7 +112,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// Files of Kerberos that are not there are named.
+// Missing files of Kerberos are named.
 func TestKerberosFiles(t *testing.T) {
 	none := filepath.Join(t.TempDir(), "none")
 	c, err := New(Config{Nodes: []string{"127.0.0.1:1"}, Kerberos: &Kerberos{Conf: none, Cache: none, Service: "nn/_HOST@R"}})

@@ -17,7 +17,7 @@ import (
 	"github.com/gvw-project/gvw/hdfsio/remote"
 )
 
-// fakeDir names the folder over which this program plays Hadoop's client.
+// fakeDir names the folder that this program serves in the role of Hadoop's client.
 const fakeDir = "GVW_TEST_FAKE_HDFS"
 
 func TestMain(m *testing.M) {
@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// fakeClient is hdfs dfs as far as the back end needs it.
+// fakeClient implements the parts of hdfs dfs that the back end uses.
 func fakeClient(dir string, args []string) int {
 	local := func(name string) string {
 		return filepath.Join(dir, strings.TrimPrefix(name, "hdfs://fake"))
@@ -110,7 +110,7 @@ func fakeClient(dir string, args []string) int {
 		if _, err := os.Stat(local(literal(args[1]))); err == nil {
 			return complain(args[1], "File exists")
 		}
-		// Hadoop's rename never replaces, whoever comes first.
+		// Hadoop's rename never replaces a file, in any order of calls.
 		if err := os.Link(local(literal(args[0])), local(literal(args[1]))); errors.Is(err, fs.ErrExist) {
 			return complain(args[1], "File exists")
 		} else if err != nil {
@@ -187,7 +187,7 @@ func write(t *testing.T, fsys *remote.FS, name, text string) {
 	}
 }
 
-// A client that hangs is ended; a reader that takes its time is no such.
+// A client that hangs is killed; a slow reader is not treated as a hang.
 func TestAClientThatHangsIsEnded(t *testing.T) {
 	fsys := newFake(t, 300*time.Millisecond)
 	write(t, fsys, "hdfs://fake/hangs", "text")
@@ -258,7 +258,7 @@ func TestAClientThatIsNotThere(t *testing.T) {
 	}
 }
 
-// A safe mode is told at the start, when nothing is lost by it.
+// Safe mode is reported at the start, before any work is lost.
 func TestSafeMode(t *testing.T) {
 	fsys := newFake(t, 0)
 	_, err := fsys.Create(t.Context(), "hdfs://fake/safe")

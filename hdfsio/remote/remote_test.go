@@ -22,13 +22,13 @@ import (
 	"github.com/gvw-project/gvw/hdfsio/fstest"
 )
 
-// disk is a Backend over a folder. fail may make a call fail before it does anything,
-// forget after it has done it.
+// disk is a Backend over a folder. fail can make a call fail before its effect, forget after
+// it.
 type disk struct {
 	dir    string
 	fail   func(op, path string) error
 	forget func(op string) error
-	short  int64 // a read ends after so many bytes; 0: at the end
+	short  int64 // limit of a read in bytes; 0: none
 }
 
 func (d *disk) String() string { return "disk" }
@@ -152,7 +152,7 @@ func TestConformance(t *testing.T) {
 	fstest.Run(t, fstest.Config{FS: f, Dir: "x://h"})
 }
 
-// Each try that brings something gives new patience; what was read counts once.
+// Each try that transfers data restarts the time limit, and each byte is delivered once.
 func TestReadsGoOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, d := newFS(t)
@@ -238,8 +238,8 @@ func TestAFileThatChangesIsNotReadOn(t *testing.T) {
 	}
 }
 
-// Whatever breaks in a commit, and whichever answer is lost, the file is there once and
-// whole, and nothing beside it.
+// After any failure in a commit, or any lost response, the file exists once and complete, and
+// there is no temporary file.
 func TestCommitsBeginAnew(t *testing.T) {
 	for _, op := range []string{"put", "rename", "stat", "remove"} {
 		for _, lost := range []bool{false, true} {
@@ -291,7 +291,7 @@ func TestCommitsBeginAnew(t *testing.T) {
 	}
 }
 
-// A rename that failed is not taken for done because another file of that size has the name.
+// A failed rename is not taken for complete because another file of that size has the name.
 func TestAnotherFileOfThatSize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, d := newFS(t)
@@ -308,7 +308,7 @@ func TestAnotherFileOfThatSize(t *testing.T) {
 			}
 			d.fail = nil
 			d.write(t, "model", "WEIGHTS")
-			if err := os.Remove(d.local(path)); err != nil { // somebody cleans up
+			if err := os.Remove(d.local(path)); err != nil { // another process removes the file
 				t.Error(err)
 			}
 			return errBroken
@@ -385,7 +385,7 @@ func TestCancelledWaits(t *testing.T) {
 	}
 }
 
-// A write that fails for good leaves the old file, and nothing else.
+// A write that fails permanently leaves only the old file.
 func TestAFileThatCannotBeWritten(t *testing.T) {
 	f, d := newFS(t)
 	d.write(t, "model", "old")
@@ -516,7 +516,7 @@ func TestBlocksAreUnknown(t *testing.T) {
 	}
 }
 
-// The first failure of a connection is its end, and silence is one.
+// A connection ends with its first failure, and a timeout is a failure.
 func TestConnectionsHaveAnEnd(t *testing.T) {
 	a, b := net.Pipe()
 	c := &limited{Conn: a, idle: 50 * time.Millisecond}

@@ -72,10 +72,10 @@ func TestProperties(t *testing.T) {
 		}
 	}
 	if got := c.Get("loop"); !strings.Contains(got, "${loop}") {
-		t.Errorf("what refers to itself is %q", got)
+		t.Errorf("a property that refers to itself is %q", got)
 	}
 	if got := c.Get("many"); len(got) > maxValue*10 {
-		t.Errorf("what refers to itself three times is %d bytes", len(got))
+		t.Errorf("a property that refers to itself three times has %d bytes", len(got))
 	}
 	if diff := cmp.Diff([]string{"x", "y", "z"}, c.List("list")); diff != "" {
 		t.Error(diff)

@@ -77,8 +77,8 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// A token as a name node of Hadoop 3.4.2 gave it out (WebHDFS, GETDELEGATIONTOKEN), for
-// eve: what it is in a file comes out as it was.
+// A token from a name node of Hadoop 3.4.2 (WebHDFS, GETDELEGATIONTOKEN) for the user eve:
+// encoding and decoding does not change it.
 func TestARealToken(t *testing.T) {
 	const given = "GgADZXZlA2V2ZQCKAaIAflhvigGiJIrcbwECFF8o_Y_Ae52Q2-6A6IIus-Z5Q3slEldFQkhERlMgZGVsZWdhdGlvbg8xMjcuMC4wLjE6MTg0MjA"
 	fields, err := base64.RawURLEncoding.DecodeString(given)

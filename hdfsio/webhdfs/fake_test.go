@@ -19,8 +19,8 @@ import (
 	"testing"
 )
 
-// fake is a cluster of a name node and a data node over a folder, as far as the
-// client needs one.
+// fake is a cluster with a name node and a data node over a folder, with the operations that
+// the client uses.
 type fake struct {
 	dir  string
 	name *httptest.Server
@@ -28,15 +28,15 @@ type fake struct {
 
 	mu      sync.Mutex // one operation at a time, as in a name node
 	standby bool
-	user    string // wanted; empty: anybody
-	token   string // wanted
-	breaks  int    // so many of the next reads and writes break in the middle
+	user    string // required user; empty: any
+	token   string // required token
+	breaks  int    // number of the next reads and writes that fail in the middle
 	calls   map[string]int
 }
 
 func newFake(t *testing.T) *fake { return newFakeOf(t, httptest.NewServer, httptest.NewServer) }
 
-// newFakeOf is newFake with these ways to start the name node and the data node.
+// newFakeOf is newFake with functions that start the name node and the data node.
 func newFakeOf(t *testing.T, name, data func(http.Handler) *httptest.Server) *fake {
 	f := &fake{dir: t.TempDir(), calls: map[string]int{}}
 	f.name = name(http.HandlerFunc(f.serveNames))
@@ -52,7 +52,7 @@ func (f *fake) local(r *http.Request) string {
 	return filepath.Join(f.dir, strings.TrimPrefix(r.URL.Path, "/webhdfs/v1"))
 }
 
-// refuse answers as Hadoop does.
+// refuse responds with an exception in Hadoop's format.
 func refuse(w http.ResponseWriter, status int, exception, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
@@ -183,7 +183,7 @@ func (f *fake) listing(name string) (any, error) {
 	return map[string]any{"FileStatuses": map[string]any{"FileStatus": all}}, nil
 }
 
-// broken reports whether this transfer is one of those that shall break.
+// broken reports whether this transfer is to fail.
 func (f *fake) broken() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

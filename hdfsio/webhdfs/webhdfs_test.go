@@ -40,7 +40,7 @@ func TestConformance(t *testing.T) {
 	fstest.Run(t, fstest.Config{FS: fsys, Dir: "webhdfs://fake"})
 }
 
-// A read that breaks goes on where it broke, a write begins anew.
+// A failed read continues at its offset, a failed write starts again.
 func TestBrokenTransfersAreTriedAgain(t *testing.T) {
 	f := newFake(t)
 	var log bytes.Buffer
@@ -125,8 +125,8 @@ func TestStrangeServers(t *testing.T) {
 	}
 }
 
-// By TLS all of the way is: a name node that sends to a data node without it is not
-// followed, and one that nobody vouches for is not asked.
+// With TLS, every connection uses it: a redirect to a data node without TLS is not followed,
+// and a data node with an unknown authority gets no request.
 func TestTLS(t *testing.T) {
 	f := newFakeOf(t, httptest.NewTLSServer, httptest.NewTLSServer)
 	roots := f.name.Client().Transport.(*http.Transport).TLSClientConfig
@@ -149,7 +149,7 @@ func TestTLS(t *testing.T) {
 		t.Errorf("%q, %v", b, err)
 	}
 	if _, err := newFS(t, Config{Nodes: []string{f.node()}, TLS: true, User: "ada"}, t.Output()).Stat(t.Context(), "webhdfs://fake/"); err == nil || !strings.Contains(err.Error(), "certificate") {
-		t.Errorf("a name node that nobody vouches for: %v", err)
+		t.Errorf("a name node with an unknown authority: %v", err)
 	}
 	half := newFakeOf(t, httptest.NewTLSServer, httptest.NewServer)
 	fsys = newFS(t, Config{Nodes: []string{half.node()}, TLS: true, Roots: roots, User: "ada"}, t.Output())

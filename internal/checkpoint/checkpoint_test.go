@@ -192,7 +192,7 @@ func TestRemoveRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := os.Stat(unfinished); err == nil {
-			t.Error("what a killed process has left is still there")
+			t.Error("the temporary file of a killed process still exists")
 		}
 	}
 	if err := RemoveRun(t.Context(), s.FS, s.Path, "job_7"); err != nil {

@@ -35,9 +35,9 @@ func (r frozenReader) Read(b []byte) (int, error) {
 	return r.ReadCloser.Read(b)
 }
 
-// A checkpoint whose file system hangs is not one that does not count: an attempt that took it for
-// damaged would begin again from an older one, or from the start. Neither the search nor the load
-// takes longer than the limit of one call.
+// A checkpoint whose file system hangs still counts: an attempt that took it for damaged would
+// start from an older one, or from the beginning. Neither the search nor the load takes longer
+// than the limit of one call.
 func TestHungCheckpoints(t *testing.T) {
 	const within = time.Minute
 	s, log := store(t)

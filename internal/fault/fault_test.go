@@ -192,7 +192,7 @@ func TestWithin(t *testing.T) {
 		t.Error("rank 3 of 4 is there")
 	}
 	if f, ok := p.Within(3); ok || f.Rank != 3 {
-		t.Error("rank 3 of 3 is not there")
+		t.Error("rank 3 of 3 is accepted")
 	}
 }
 

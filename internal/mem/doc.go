@@ -21,6 +21,6 @@
 // Later accesses cost the same with both page sizes there (9 ns, with many
 // of them under way at once).
 //
-// What it costs: memory becomes resident 2 MiB at a time, so a table of which
-// little is ever touched takes its full size. Ask for it when that is not so.
+// The cost is that memory becomes resident 2 MiB at a time: a sparsely used table
+// takes its full size. Request huge pages only for tables that will be filled.
 package mem

@@ -112,7 +112,7 @@ func TestTake(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := d.Find("predictions-1"); err == nil {
-		t.Error("what is no file was kept")
+		t.Error("a file that is not regular was stored")
 	}
 	if err := os.WriteFile(name, []byte("3\n"), 0o600); err != nil {
 		t.Fatal(err)

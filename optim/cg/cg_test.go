@@ -72,7 +72,7 @@ func TestStateContinues(t *testing.T) {
 			t.Errorf("%v: states differ (-undisturbed +carried):\n%s", semantics, d)
 		}
 		if a.Status != optim.PassLimit {
-			t.Errorf("%v: status %v: the run does not test what it should", semantics, a.Status)
+			t.Errorf("%v: status %v: the run does not reach the tested case", semantics, a.Status)
 		}
 	}
 }

@@ -119,7 +119,7 @@ func TestProximalIsSparse(t *testing.T) {
 	}
 	w := lr.Weights()
 	if w[4] == 0 || w[8] != 0 {
-		t.Errorf("the weights are %v of what tells and %v of what does not", w[4], w[8])
+		t.Errorf("the weights are %v of the informative feature and %v of the other", w[4], w[8])
 	}
 }
 

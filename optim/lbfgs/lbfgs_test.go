@@ -72,7 +72,7 @@ func TestStateContinues(t *testing.T) {
 		t.Errorf("states differ (-undisturbed +carried):\n%s", d)
 	}
 	if a.Status() != optim.PassLimit || a.State().Older != cfg.Mem-1 {
-		t.Errorf("status %v with %d older pairs: the run does not test what it should", a.Status(), a.State().Older)
+		t.Errorf("status %v with %d older pairs: the run does not reach the tested case", a.Status(), a.State().Older)
 	}
 }
 

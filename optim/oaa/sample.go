@@ -9,15 +9,16 @@ import (
 	"github.com/gvw-project/gvw/internal/merand"
 )
 
-// sample is --oaa_subsample: which classes learn that an example is not theirs.
+// sample is --oaa_subsample: the selection of the classes that learn from an example of another
+// class.
 type sample struct {
 	n     int
-	order []int // a permutation of the classes, gone through again and again
+	order []int // a permutation of the classes, used cyclically
 	next  int
 }
 
-// Turn returns the number of the next class in the order of those that are sampled, for a
-// copy that is to continue exactly as the original would; 0 without Subsample.
+// Turn returns the position of the next class in the sampling order. A copy needs it to
+// continue exactly as the original would. It is 0 without Subsample.
 func (l *Learner) Turn() int {
 	if l.sample == nil {
 		return 0
@@ -36,9 +37,9 @@ func (l *Learner) SetTurn(next int) error {
 	return nil
 }
 
-// Subsample lets only n of the classes that an example does not belong to learn
-// from it, in turn, with its weight times K/n. n must be below the number of
-// classes. It returns the state of the generator after drawing their order.
+// Subsample lets only n of the other classes learn from an example, in turn, with its weight
+// times K/n. n must be below the number of classes. It returns the state of the generator after
+// drawing their order.
 func (l *Learner) Subsample(n int, state merand.State) (merand.State, error) {
 	k := len(l.scores)
 	if n < 1 || n >= k {
@@ -56,9 +57,9 @@ func (l *Learner) Subsample(n int, state merand.State) (merand.State, error) {
 	return state, nil
 }
 
-// LearnSample is Learn with the right class and a sample of the others, each of
-// which predicts again before its own update, as vw does. To vw these examples have no
-// label, so that there is no End.
+// LearnSample is Learn with the right class and a sample of the others, each of which predicts
+// again before its own update, as in vw. vw treats these examples as unlabeled, so End is not
+// called.
 func (l *Learner) LearnSample(fs []feature.Feature, ex *feature.Example, class int) []float32 {
 	scores := l.Predict(fs, ex.Initial)
 	l.own = *ex
@@ -68,7 +69,7 @@ func (l *Learner) LearnSample(fs []feature.Feature, ex *feature.Example, class i
 	}
 	s := l.sample
 	l.own.Weight *= float32(len(scores)) / float32(s.n)
-	for done := 0; done < s.n; { // the turns of an example without weight pass, too
+	for done := 0; done < s.n; { // an example without weight uses its turns, too
 		i := s.order[s.next]
 		s.next = (s.next + 1) % len(scores)
 		if i != class {

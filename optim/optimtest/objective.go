@@ -12,8 +12,8 @@ import (
 	"github.com/gvw-project/gvw/optim"
 )
 
-// LossFunc returns a loss and its two derivatives with respect to p, in
-// float64: the optima that other methods find are computed with the same.
+// LossFunc returns a loss and its two derivatives with respect to p, in float64. The reference
+// optima are computed with the same function.
 type LossFunc func(p, y float64) (l, d1, d2 float64)
 
 // Logistic is log(1+exp(−yp)) for y −1 or 1.
@@ -25,7 +25,7 @@ func Logistic(p, y float64) (l, d1, d2 float64) {
 // Squared is (p−y)².
 func Squared(p, y float64) (l, d1, d2 float64) { return (p - y) * (p - y), 2 * (p - y), 2 }
 
-// Poisson is twice exp(p) − yp without what does not depend on p.
+// Poisson is twice exp(p) − yp, without the terms that do not depend on p.
 func Poisson(p, y float64) (l, d1, d2 float64) {
 	e := math.Exp(p)
 	return 2 * (e - y*p), 2 * (e - y), 2 * e
@@ -128,8 +128,8 @@ func (p *Problem) Value(x []float64, h *mat.SymDense) (f float64, g []float64) {
 	return f, g
 }
 
-// Newton returns the minimum, found by Newton's method with the step halved
-// until f falls, but for rounding.
+// Newton returns the minimum by Newton's method. It halves each step until f falls, except for
+// rounding.
 func (p *Problem) Newton() ([]float64, error) {
 	n := len(p.Lambda)
 	x := make([]float64, n)

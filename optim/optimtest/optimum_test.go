@@ -19,13 +19,13 @@ import (
 	"github.com/gvw-project/gvw/optim/vector"
 )
 
-// solver is what the tests need beyond optim.Solver.
+// solver has the methods that the tests need beyond optim.Solver.
 type solver interface {
 	optim.Solver
 	Weights() []float32
 }
 
-// solvers make each kind of solver for a penalty.
+// solvers returns each kind of solver for a penalty.
 var solvers = []struct {
 	name string
 	make func(p descent.Penalty, n int) (solver, error)
@@ -74,7 +74,7 @@ func prior(free []uint32) descent.Penalty {
 	return p
 }
 
-// problem returns the sum that the penalty makes of points.
+// problem returns the sum over points with the penalty.
 func problem(points []Point, loss LossFunc, p descent.Penalty) *Problem {
 	q := &Problem{Points: points, Loss: loss, Lambda: make([]float64, optimumWeights), Mean: make([]float64, optimumWeights)}
 	for i := range q.Lambda {
@@ -135,7 +135,7 @@ func TestSolversFindTheOptimum(t *testing.T) {
 	}
 }
 
-// compare allows the accuracy that sums of float32 vectors leave.
+// compare allows for the accuracy of sums of float32 vectors.
 func compare(t *testing.T, name string, got, want []float64) {
 	t.Helper()
 	for i, w := range want {
@@ -145,8 +145,8 @@ func compare(t *testing.T, name string, got, want []float64) {
 	}
 }
 
-// TestObjectiveByDifferences holds the objectives themselves to finite
-// differences: what the other tests rest on.
+// TestObjectiveByDifferences compares the objectives with finite differences, because the other
+// tests rely on them.
 func TestObjectiveByDifferences(t *testing.T) {
 	const n = 12
 	r := rand.New(rand.NewPCG(3, 3))

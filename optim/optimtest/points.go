@@ -14,8 +14,8 @@ type Point struct {
 	Value         []float32
 }
 
-// RandomPoints makes points over n weights, the last of which is the constant.
-// label turns what the true weights say of a point into its label.
+// RandomPoints returns points over n weights, the last of which is the constant. label returns
+// the label of a point for its score under the true weights.
 func RandomPoints(seed uint64, count, n int, label func(z float64, r *rand.Rand) float32) []Point {
 	r := rand.New(rand.NewPCG(seed, 1))
 	truth := make([]float64, n)
@@ -44,7 +44,7 @@ func RandomPoints(seed uint64, count, n int, label func(z float64, r *rand.Rand)
 	return points
 }
 
-// Sign labels by the sign of z with noise.
+// Sign returns the sign of z with noise.
 func Sign(z float64, r *rand.Rand) float32 {
 	if z+r.NormFloat64() > 0 {
 		return 1
@@ -52,10 +52,10 @@ func Sign(z float64, r *rand.Rand) float32 {
 	return -1
 }
 
-// Noisy labels by z with noise.
+// Noisy returns z with noise.
 func Noisy(z float64, r *rand.Rand) float32 { return float32(z + 0.3*r.NormFloat64()) }
 
-// Count labels by a number of the Poisson distribution with mean exp(z/4).
+// Count returns a number of the Poisson distribution with mean exp(z/4).
 func Count(z float64, r *rand.Rand) float32 {
 	limit, product := math.Exp(-math.Exp(z/4)), r.Float64()
 	k := 0

@@ -10,7 +10,7 @@ import (
 	"github.com/gvw-project/gvw/feature"
 )
 
-// hasFours says that accumulateFours can be used.
+// hasFours reports whether accumulateFours can be used.
 var hasFours = cpu.X86.HasAVX
 
 // accumulateFours is senseEach for the first n features, a multiple of four, to the same

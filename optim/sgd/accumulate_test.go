@@ -11,7 +11,7 @@ import (
 	"github.com/gvw-project/gvw/feature"
 )
 
-// FuzzSense: four features at a time leave the bits that one after the other does.
+// FuzzSense: four features at a time give the same bits as one after the other.
 func FuzzSense(f *testing.F) {
 	seed := func(values ...float32) {
 		b := []byte{}
@@ -39,7 +39,7 @@ func FuzzSense(f *testing.F) {
 		for i := range w {
 			switch k := rng.IntN(8); {
 			case k == 0 && i%4 == normalized:
-				w[i] = -1 // as no rule leaves it
+				w[i] = -1 // a value that no rule leaves
 			case k > 3:
 				w[i] = rng.Float32() * 3
 			}
@@ -59,12 +59,12 @@ func FuzzSense(f *testing.F) {
 	})
 }
 
-// alike: the same bits, or not a number on both sides.
+// alike reports whether a and b have the same bits or are both NaN.
 func alike(a, b float32) bool {
 	return math.Float32bits(a) == math.Float32bits(b) || a != a && b != b
 }
 
-// BenchmarkSense has weights near at hand; half of the features of a pass are new to N.
+// BenchmarkSense has weights in the cache; half of the features of a pass are new to N.
 func BenchmarkSense(b *testing.B) {
 	cfg := Config{Adaptive: true, Normalized: true, PowerT: 0.5}
 	t := newTable(&cfg, make([]float32, 4<<10))

@@ -14,7 +14,7 @@ import (
 // regularisation; the sums of the normalised rule are each class's own.
 type Classes struct {
 	*oaa.Learner
-	Whole *Learner // for what concerns the table of all classes
+	Whole *Learner // the learner of the table of all classes
 
 	tables []table
 	sums   []ClassSums
@@ -37,7 +37,7 @@ func NewClasses(cfg Config, l loss.Loss, k int) (*Classes, error) {
 		c.tables = append(c.tables, lr.t)
 	}
 	c.place()
-	c.sums[0] = ClassSums{lr.nsx, lr.totalWeight} // what InitialT stands for: vw gives it to the first class only
+	c.sums[0] = ClassSums{lr.nsx, lr.totalWeight} // the examples of InitialT, which vw counts for the first class only
 	c.Learner = oaa.New((*classBase)(c), k, cfg.Bits, lr.Range, lr.fixed)
 	return c, nil
 }
@@ -113,8 +113,8 @@ func dots4(scores []float32, cells [][4]float32, fs []feature.Feature) {
 	}
 }
 
-// Update changes nothing for an example of no weight, or of one below 0; vw takes the
-// latter as 0 here.
+// Update changes nothing for an example with a weight of 0 or below; vw takes a negative weight
+// as 0 here.
 func (c *classBase) Update(class int, fs []feature.Feature, ex *feature.Example, score float32) {
 	l := c.Whole
 	if ex.Weight <= 0 {

@@ -24,9 +24,9 @@ func classLearner(t testing.TB, cfg Config, k int) *Classes {
 	return c
 }
 
-// Each class is a learner of its own: its weights, and its sums, have the bits of a
-// learner that sees nothing but "mine" and "not mine". (With l1 and l2 the classes
-// share what is due, so it is not so then.)
+// Each class is a learner of its own: its weights and sums have the bits of a learner that sees
+// only "mine" and "not mine". (With l1 and l2 the classes share the pending regularisation, so
+// this does not hold.)
 func TestClassesAreLearnersOfTheirOwn(t *testing.T) {
 	const k, width = 5, 8
 	for name, cfg := range rules() {
@@ -38,7 +38,7 @@ func TestClassesAreLearnersOfTheirOwn(t *testing.T) {
 		single := make([]*Learner, k)
 		for class := range single {
 			single[class] = learner(t, cfg, "logistic")
-			if class > 0 { // the first alone has what InitialT stands for
+			if class > 0 { // only the first class counts the examples of InitialT
 				sc := single[class].Scalars()
 				sc.Nsx, sc.TotalWeight = 0, 0
 				single[class].SetScalars(sc)
@@ -47,7 +47,7 @@ func TestClassesAreLearnersOfTheirOwn(t *testing.T) {
 		for i := range b.Examples {
 			ex := &b.Examples[i]
 			fs := b.FeaturesOf(ex)
-			right := i * 7 % (k + 1) // k: no class's
+			right := i * 7 % (k + 1) // k: no class
 			scores := slices.Clone(all.Learn(fs, ex, right))
 			for class, lr := range single {
 				own := *ex
@@ -76,7 +76,7 @@ func TestClassesAreLearnersOfTheirOwn(t *testing.T) {
 	}
 }
 
-// With more classes than weights a feature, the features share, as their hashes do.
+// With more classes than weights per feature, the features share weights, as their hashes do.
 func TestClassesShareTheTable(t *testing.T) {
 	cfg := Flags{Bits: 3}.Config()
 	c := classLearner(t, cfg, 5)
@@ -94,8 +94,8 @@ func TestClassesShareTheTable(t *testing.T) {
 	}
 }
 
-// A sample visits every class as often as any other, the right one aside, and
-// weighs them so that the sum stays.
+// A sample visits every class as often as any other, except the right one, with a factor that
+// keeps the sum of weights.
 func TestSubsampleGoesRound(t *testing.T) {
 	const k, n = 6, 2
 	c := classLearner(t, Flags{Bits: 6, Normalized: true, Invariant: true}.Config(), k)
@@ -116,7 +116,7 @@ func TestSubsampleGoesRound(t *testing.T) {
 	}
 }
 
-// An example that has no weight takes its turns and teaches nothing.
+// An example without weight uses its turns and changes no weight.
 func TestSubsampleTurnsWithoutWeight(t *testing.T) {
 	const k, n = 4, 1
 	c := classLearner(t, Flags{Bits: 6, Normalized: true, Invariant: true}.Config(), k)
@@ -171,8 +171,8 @@ func BenchmarkClasses(b *testing.B) {
 	}
 }
 
-// Weights, scalars, sums and the turn are all of the classes: a copy that uses
-// other memory goes on as the original, and leaves the original's memory alone.
+// Weights, scalars, sums and the turn are the whole state of the classes: a copy with its own
+// memory continues as the original would, and does not change the original's memory.
 func TestCopiedClassesGoOn(t *testing.T) {
 	for name, cfg := range rules() {
 		make := func() *Classes {

@@ -18,9 +18,9 @@ type Config struct {
 	Normalized bool // indifferent to the scale of features
 	Invariant  bool // importance-invariant updates; false: plain gradient steps
 
-	LearningRate      float32 // eta; for the rules without Adaptive and Normalized, InitialT**PowerT is in it. 0: weights stay as they are
+	LearningRate      float32 // eta; without Adaptive and Normalized it includes InitialT**PowerT. 0: the weights do not change
 	PowerT            float32 // exponent of the rate's decay; 0: none
-	InitialT          float32 // what t starts at; with Adaptive, every weight starts as if it had seen this sum of squared gradients
+	InitialT          float32 // initial t; with Adaptive, the initial sum of squared gradients of every weight
 	DecayLearningRate float32 // factor on the learning rate at the end of each pass; 1: none
 
 	Adax   bool // Adaptive sums x² instead of g²·x²
@@ -59,7 +59,7 @@ func (c *Config) Stride() int {
 	return 1
 }
 
-// plain reports whether the rule keeps nothing but the weights.
+// plain reports whether the rule keeps only the weights.
 func (c *Config) plain() bool { return !c.Adaptive && !c.Normalized }
 
 // squareRoot reports whether rates are inverse square roots, which are exact
@@ -145,6 +145,6 @@ func (f Flags) Config() Config {
 	return c
 }
 
-// finite reports whether x is neither infinite nor NaN. It looks at the bits,
-// since of x-x a compiler that fuses may make anything.
+// finite reports whether x is neither infinite nor NaN. It tests the bits, because a compiler
+// that fuses operations may change the value of x-x.
 func finite(x float32) bool { return math.Float32bits(x)&signless < 0x7f800000 }

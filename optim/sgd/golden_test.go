@@ -78,9 +78,8 @@ func (g goldenRun) examples(t testing.TB) *feature.Batch {
 	return parse(t, cfg, golden(t, or(g.data, regression)+".vw"))
 }
 
-// TestGoldenRuns holds every rule against the real vw: the prediction before
-// each update, the weights at the end, and the predictions of the finished
-// model.
+// TestGoldenRuns compares every rule with the real vw: the prediction before each update, the
+// weights at the end, and the predictions of the finished model.
 func TestGoldenRuns(t *testing.T) {
 	for _, g := range goldenRuns {
 		t.Run(g.name, func(t *testing.T) {
@@ -109,8 +108,7 @@ func TestGoldenRuns(t *testing.T) {
 	}
 }
 
-// compare holds two lists to the bar of 1e-4, absolute or relative, whichever
-// is larger.
+// compare compares two lists within 1e-4, absolute or relative, whichever is larger.
 func compare(t *testing.T, what string, got, want []float32) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -156,8 +154,8 @@ func parse(t testing.TB, cfg feature.Config, text []byte) *feature.Batch {
 	return b
 }
 
-// golden reads a recorded file: here, or among the recordings of the
-// end-to-end tests.
+// golden reads a recorded file from this package, or from the recordings of the end-to-end
+// tests.
 func golden(t testing.TB, name string) []byte {
 	t.Helper()
 	f, err := os.Open(filepath.Join("testdata", name+".gz"))

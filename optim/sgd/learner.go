@@ -25,7 +25,7 @@ type Learner struct {
 	rule  kernels
 
 	prefetch             []feature.Feature // see Prefetch; nil between calls of Learn
-	past                 *Past             // see Remember; nil: nothing is remembered
+	past                 *Past             // see Remember; nil: no weights are remembered
 	eta                  float32
 	mult                 float32 // of the last update
 	unmasked             []feature.Feature
@@ -43,8 +43,8 @@ type Scalars struct {
 	Nsx         float64 // Σ weight·Σ(x/N)² over the examples learned from (normalised rule)
 	TotalWeight float64 // the weight of the examples in Nsx
 	T           float64 // InitialT and the weight of all labeled examples since
-	Gravity     float64 // what l1 still has to take from every weight; 0: nothing
-	Contraction float64 // the factor of l2 that every weight still has to take; 1: none
+	Gravity     float64 // pending l1 of every weight; 0: none
+	Contraction float64 // pending factor of l2 on every weight; 1: none
 	Mult        float32 // the normalised rule's factor on the last update; 1: there was none
 
 	LearningRate float32 // after the decay of the passes so far
@@ -90,8 +90,8 @@ func New(cfg Config, l loss.Loss) (*Learner, error) {
 // The caller may change them between examples, to average or to load a model.
 func (l *Learner) Weights() []float32 { return l.t.w }
 
-// Use makes w the learner's weights, as many floats as it had. Those that it had
-// are the caller's then.
+// Use makes w, which must have the same length, the learner's weights. The caller owns the
+// previous ones.
 func (l *Learner) Use(w []float32) {
 	if len(w) != len(l.t.w) {
 		panic(fmt.Sprintf("BUG: sgd: %d floats for a table of %d", len(w), len(l.t.w)))
@@ -111,19 +111,18 @@ func (l *Learner) Scalars() Scalars {
 	}
 }
 
-// SetScalars puts back what Scalars returned, or sets it from a model file.
+// SetScalars restores the value that Scalars returned, or sets it from a model file.
 func (l *Learner) SetScalars(s Scalars) {
 	l.nsx, l.totalWeight, l.time = s.Nsx, s.TotalWeight, s.T
 	l.gravity, l.contraction, l.mult = s.Gravity, s.Contraction, s.Mult
 	l.eta, l.Range = s.LearningRate, s.Range
 }
 
-// Expect shows features like those to come to a learner that has learned nothing
-// yet. If they lie all over its table, it asks for huge pages: that saves
-// thousands of page faults, but makes memory resident that a few features would
-// never touch.
+// Expect prepares a learner that has learned nothing yet for features like fs. If they are
+// spread over its table, it requests huge pages. That saves thousands of page faults, but makes
+// memory resident that a few features would never touch.
 func (l *Learner) Expect(fs []feature.Feature) {
-	const large = 256 << 20 // such a table is not filled by what is shown here, but by what follows
+	const large = 256 << 20 // so large a table is filled by later examples, not by these
 	cell := 4 * l.Stride()
 	pages := 4*len(l.t.w)/mem.Page + 1
 	seen := make([]bool, pages)
@@ -139,12 +138,11 @@ func (l *Learner) Expect(fs []feature.Feature) {
 	}
 }
 
-// Prefetch names features that come after the next Learn: their weights are fetched
-// while that one keeps the processor busy. It is over with fs when it returns, and
-// its results do not depend on it.
+// Prefetch names features that come after the next Learn, which fetches their weights while it
+// computes. The learner does not use fs after that call, and its results do not depend on fs.
 func (l *Learner) Prefetch(fs []feature.Feature) { l.prefetch = fs }
 
-// fetch asks for the next n of the weights that Prefetch has named.
+// fetch prefetches the next n of the weights that Prefetch has named.
 func (l *Learner) fetch(n int) {
 	if n = min(n, len(l.prefetch)); n > 0 {
 		l.t.prefetch(l.prefetch[:n])
@@ -187,7 +185,7 @@ func (l *Learner) learn(fs []feature.Feature, ex *feature.Example) (raw, clipped
 			l.update(fs, clipped, ex.Label, ex.Weight, loss)
 		}
 	}
-	l.time += float64(ex.Weight) // also of one below 0, as in vw
+	l.time += float64(ex.Weight) // also with a negative weight, as in vw
 	return raw, clipped, loss
 }
 
@@ -215,8 +213,8 @@ func (l *Learner) update(fs []feature.Feature, p, y, weight, loss float32) {
 	l.settle()
 }
 
-// step adds the example to the sums of the rule, of the features in open only,
-// and returns how far to go.
+// step adds the example to the sums of the rule, only for the features in open, and returns the
+// length of the step.
 func (l *Learner) step(fs, open []feature.Feature, p, y, weight float32) float32 {
 	scale := l.eta * weight
 	if !l.cfg.Adaptive {
@@ -229,7 +227,7 @@ func (l *Learner) step(fs, open []feature.Feature, p, y, weight float32) float32
 		if !l.cfg.Adax {
 			g2 *= l.loss.SquareGrad(p, y)
 		}
-		if g2 == 0 { // a soft label met: vw's update is then rounding error
+		if g2 == 0 { // a soft label met exactly: vw's update is then a rounding error
 			return 0
 		}
 	}
@@ -268,9 +266,8 @@ func (l *Learner) unmask(fs []feature.Feature) []feature.Feature {
 	return l.unmasked
 }
 
-// accumulate runs the rule's loop over fs in blocks, and asks for as many of the
-// weights that come next before each: about as many as a processor can wait
-// for at a time.
+// accumulate runs the rule's loop over fs in blocks. Before each block it prefetches as many of
+// the following weights, about the number of loads that a processor has under way at a time.
 func (l *Learner) accumulate(fs []feature.Feature, g2 float32) (sum sums) {
 	const block = 8
 	for len(fs) > block {
@@ -281,8 +278,8 @@ func (l *Learner) accumulate(fs []feature.Feature, g2 float32) (sum sums) {
 	return l.rule.sense(&l.t, fs, g2, sum)
 }
 
-// averageScale returns the factor of the normalised rule on all rates: by the mean of
-// Σ(x/N)² over the examples so far.
+// averageScale returns the normalised rule's factor on all rates, from the mean of Σ(x/N)² over
+// the examples so far.
 func (l *Learner) averageScale() float32 {
 	tw, nsx := float32(l.totalWeight), float32(l.nsx)
 	switch {
@@ -294,9 +291,9 @@ func (l *Learner) averageScale() float32 {
 	return tw / nsx
 }
 
-// EndPass lets the learning rate decay.
+// EndPass applies the decay of the learning rate.
 func (l *Learner) EndPass() { l.eta *= l.cfg.DecayLearningRate }
 
-// sqrt is correctly rounded: the square root in float64 has digits enough that
-// rounding it again does no harm. Compilers make one instruction of it.
+// sqrt is correctly rounded: the float64 square root has enough digits that rounding it again
+// is exact. Compilers emit one instruction for it.
 func sqrt(x float32) float32 { return float32(math.Sqrt(float64(x))) }

@@ -13,7 +13,7 @@ import (
 	"github.com/gvw-project/gvw/loss"
 )
 
-// rules returns all combinations of what the loops are chosen by.
+// rules returns all combinations of the properties that select the loops.
 func rules() map[string]Config {
 	out := map[string]Config{}
 	for _, adaptive := range []bool{false, true} {
@@ -87,8 +87,8 @@ func learn(l *Learner, b *feature.Batch, lo, hi int) (sum float64) {
 	return sum
 }
 
-// Every rule learns something: its loss on the second half of the data is below
-// that of a constant prediction of 0.
+// Every rule learns: its loss on the second half of the data is below that of a constant
+// prediction of 0.
 func TestEveryRuleLearns(t *testing.T) {
 	b := batch(4000, 15, 10)
 	for name, cfg := range rules() {
@@ -100,7 +100,7 @@ func TestEveryRuleLearns(t *testing.T) {
 	}
 }
 
-// Weights and Scalars are all of a learner: a copy goes on as the original.
+// Weights and Scalars are the whole state of a learner: a copy continues as the original would.
 func TestWeightsAndScalarsAreTheWholeState(t *testing.T) {
 	b := batch(600, 15, 10)
 	for name, cfg := range rules() {
@@ -123,8 +123,8 @@ func TestWeightsAndScalarsAreTheWholeState(t *testing.T) {
 	}
 }
 
-// The fast loops are cases of the one for every power_t; but not the normalised
-// rule alone, for which vw takes 1/N² there and N**(2·power_t-2) = 1/N here.
+// The fast loops are cases of the loop for every power_t, except the normalised rule without
+// others: for it vw takes 1/N² there and N**(2·power_t-2) = 1/N here.
 func TestFastLoopsAgreeWithTheGeneralOne(t *testing.T) {
 	b := batch(500, 15, 10)
 	for name, cfg := range rules() {
@@ -152,7 +152,7 @@ func TestWhatDoesNotTeach(t *testing.T) {
 		for _, c := range []struct {
 			name string
 			ex   feature.Example
-			seen Scalars // what changes all the same
+			seen Scalars // the values that change even so
 		}{
 			{"no label", feature.Example{Label: feature.NoLabel, Weight: 1}, Scalars{}},
 			{"no weight", feature.Example{Label: 0.5}, Scalars{}},
@@ -167,7 +167,7 @@ func TestWhatDoesNotTeach(t *testing.T) {
 				t.Errorf("%s: %s: learned from it: %+v, want %+v", name, c.name, got, want)
 			}
 		}
-		// No loss: t counts the example, and nothing else does.
+		// Without loss only t changes.
 		lr := learner(t, cfg, "squared")
 		before := slices.Clone(lr.Weights())
 		want := lr.Scalars()
@@ -256,7 +256,7 @@ func TestMaterializeChangesNoPrediction(t *testing.T) {
 	}
 }
 
-// Strong regularisation is paid before it outgrows float32.
+// Pending regularisation is applied before it exceeds the range of float32.
 func TestDuesStayWithinTheirLimits(t *testing.T) {
 	b := batch(3000, 15, 10)
 	cfg := Flags{Bits: 10, L1: 20, L2: 0.5}.Config()
@@ -316,7 +316,7 @@ func BenchmarkLearn(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			c.flags.Bits = 22
 			lr := learner(b, c.flags.Config(), "logistic")
-			learn(lr, data, 0, len(data.Examples)) // fresh memory is another matter
+			learn(lr, data, 0, len(data.Examples)) // fresh memory has other costs
 			i, features := 0, 0
 			for b.Loop() {
 				ex := &data.Examples[i]

@@ -25,17 +25,18 @@ type Past struct {
 	old   [][4]float32 // as they were, the first one of each
 	whole []float32    // memory for the copy; nil: none was needed yet
 	done  bool         // whole is the past: nothing is noted any more
-	much  bool         // passes over this data change much
+	much  bool         // passes over this data change many weights
 }
 
-// muchOf is the part of all weights, one in so many, from which a copy of all is made.
+// muchOf is the share of changed weights, one in muchOf, from which Past copies the whole
+// table.
 const muchOf = 8
 
-// NotesBytes returns how much memory the notes of a table of so many floats take at most.
+// NotesBytes returns the greatest memory in bytes for the notes of a table of this many floats.
 func NotesBytes(floats uint64) uint64 { return floats / 4 / muchOf * (4 + 16) }
 
 // MarkedBy returns the slot of a weight that must be 0 in all weights when a learner of this
-// rule begins to remember them; 0: there is none.
+// rule begins to remember them; 0: no slot.
 func (c *Config) MarkedBy() int {
 	if c.Adaptive && c.Normalized && c.SparseL2 == 0 && !c.regular() {
 		return normalized + 1
@@ -43,7 +44,7 @@ func (c *Config) MarkedBy() int {
 	return 0
 }
 
-// Remember lets p have the weights as they are now; nil: nobody has any more.
+// Remember makes p keep the current weights; nil stops it.
 func (l *Learner) Remember(p *Past) {
 	if l.past = p; p == nil {
 		return
@@ -63,7 +64,7 @@ func (l *Learner) Remember(p *Past) {
 	}
 }
 
-// Whole returns all weights as they were. They stay until the learner remembers others.
+// Whole returns all weights as they were. They are valid until the learner remembers others.
 func (p *Past) Whole() []float32 {
 	if p.done {
 		return p.whole
@@ -79,7 +80,7 @@ func (p *Past) Whole() []float32 {
 	return p.whole
 }
 
-// note keeps those of the weights of fs that have not changed yet.
+// note copies the weights of fs that have not changed yet.
 func (p *Past) note(t *table, fs []feature.Feature) {
 	if p.done {
 		return
@@ -90,8 +91,8 @@ func (p *Past) note(t *table, fs []feature.Feature) {
 	for i := range fs {
 		c := &t.cells[fs[i].Index]
 		at[n], old[n] = t.from+fs[i].Index, *c
-		// Without a branch, which would be one that nobody can foretell: the bits of 0 are
-		// the only ones that have none below them.
+		// Without a branch, which would be unpredictable: 0 is the only value whose bits minus
+		// one wrap around.
 		n += int((uint64(math.Float32bits(c[normalized+1])) - 1) >> 63)
 	}
 	p.at, p.old = at[:n], old[:n]

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// unmark is what a step of a job leaves behind: weights whose marks are 0.
+// unmark sets the marks of all weights to 0, as the end of a step of a job does.
 func unmark(l *Learner) {
 	if mark := l.cfg.MarkedBy(); mark > 0 {
 		for w := l.t.w; len(w) > 0; w = w[l.Stride():] {
@@ -16,8 +16,8 @@ func unmark(l *Learner) {
 	}
 }
 
-// Whatever the rule, and however much changes, the past is what was there when it was
-// remembered, and the learner comes to the same.
+// For every rule, and for any share of changes, the past has the weights of the time of
+// Remember, and the learner gets the same results.
 func TestPastIsWhatWas(t *testing.T) {
 	for name, cfg := range rules() {
 		for _, bits := range []uint{6, 18} { // a crowded table, and one that stays nearly empty
@@ -52,7 +52,8 @@ func TestPastIsWhatWas(t *testing.T) {
 	}
 }
 
-// Sparse data are noted, not copied; where much changes, the next pass begins with a copy.
+// For sparse data changes are noted, not copied; where many weights change, the next pass
+// begins with a copy.
 func TestPastCopiesWhereMuchChanges(t *testing.T) {
 	for _, k := range []struct {
 		bits       uint
@@ -73,7 +74,7 @@ func TestPastCopiesWhereMuchChanges(t *testing.T) {
 	}
 }
 
-// The weights of one class are not those of another.
+// The notes distinguish the weights of different classes.
 func TestPastOfClasses(t *testing.T) {
 	const k = 5
 	c := classLearner(t, Flags{Bits: 16}.Config(), k)
@@ -100,7 +101,7 @@ func TestPastOfClasses(t *testing.T) {
 	}
 }
 
-// Once its memory is there, noting costs none.
+// Noting does not allocate once its memory exists.
 func TestPastDoesNotAllocate(t *testing.T) {
 	l := learner(t, Flags{Bits: 16}.Config(), "logistic")
 	b := batch(100, 10, 16)

@@ -9,7 +9,7 @@ import "github.com/gvw-project/gvw/feature"
 //go:noescape
 func prefetchCells(cells *[4]float32, fs []feature.Feature)
 
-// prefetch asks the processor to bring the weights of fs near, and does not wait.
+// prefetch prefetches the weights of fs into the cache, without waiting.
 func (t *table) prefetch(fs []feature.Feature) {
 	if t.cells != nil {
 		prefetchCells(&t.cells[0], fs)

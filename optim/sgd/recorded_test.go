@@ -84,10 +84,10 @@ func (r recording) flags(t *testing.T) (f Flags, lossName string, noConstant boo
 	return f, lossName, noConstant
 }
 
-// TestSmallRunsAsVW holds corner cases against the real vw, sums included:
-// other exponents, infinite and tiny values, features that occur twice in an
-// example, examples without weight, without label, without loss, soft labels, initial
-// predictions, regularisation that is still due, a learning rate of 0.
+// TestSmallRunsAsVW compares corner cases with the real vw, sums included: other exponents,
+// infinite and tiny values, features that occur twice in an example, examples without weight,
+// label or loss, soft labels, initial predictions, pending regularisation, a learning rate of
+// 0.
 func TestSmallRunsAsVW(t *testing.T) {
 	for n, r := range recordings(t) {
 		t.Run(fmt.Sprintf("%d%s", n, strings.ReplaceAll(r.options, " ", "")), func(t *testing.T) {
@@ -115,11 +115,11 @@ func TestSmallRunsAsVW(t *testing.T) {
 	}
 }
 
-// checkModel compares all that a learner holds with a readable model.
+// checkModel compares the whole state of a learner with a readable model.
 func checkModel(t *testing.T, lr *Learner, unlabeled float64, lines []string) {
 	t.Helper()
 	sc := lr.Scalars()
-	sums := []int{} // of a weight's floats those that a model keeps beside w
+	sums := []int{} // the floats of a weight that a model keeps besides w
 	if lr.cfg.Adaptive {
 		sums = append(sums, 1)
 	}
@@ -146,7 +146,7 @@ func checkModel(t *testing.T, lr *Learner, unlabeled float64, lines []string) {
 		name, value = line[:at], line[at+1:]
 		got, ok := map[string]float64{
 			"norm normalizer": sc.Nsx, "total_weight": sc.TotalWeight,
-			"t":         sc.T + unlabeled, // vw's t counts these too, and takes them off where it uses it
+			"t":         sc.T + unlabeled, // vw's t counts these too, and vw subtracts them where it uses t
 			"min_label": float64(sc.Range.Min), "max_label": float64(sc.Range.Max),
 			"l1_state": sc.Gravity, "l2_state": sc.Contraction,
 		}[name]

@@ -4,22 +4,21 @@ package sgd
 
 import "math"
 
-// Regularisation is lazy: l1 and l2 act on every weight at every update, but
-// the table is left alone. Two numbers stand for what is due to all weights: a
-// weight counts as trunc(w, gravity)·contraction, trunc moving it towards 0 by
-// gravity.
+// Regularisation is lazy: l1 and l2 act on every weight at every update, but the table is not
+// changed. Two numbers hold the pending effect on all weights: the effective weight is trunc(w,
+// gravity)·contraction, where trunc moves w towards 0 by gravity.
 
 // regular reports whether there is any regularisation at all.
 func (c *Config) regular() bool { return c.L1 != 0 || c.L2 != 0 }
 
 const (
-	minContraction = 1e-9 // beyond these limits the due is paid at once,
-	maxGravity     = 1e3  // before float32 loses the weights beside it
+	minContraction = 1e-9 // beyond these limits the pending effect is applied at once,
+	maxGravity     = 1e3  // before float32 loses the digits of the weights
 )
 
-// regularize books what an update u owes to the regularisers and returns the
-// update in terms of the stored weights. The step size is taken from the
-// update itself, which the invariant rule has made shorter than eta·weight.
+// regularize adds the regularisation that belongs to an update u to the pending one, and returns
+// the update in terms of the stored weights. The step size follows from the update itself,
+// which the invariant rule has made shorter than eta·weight.
 func (l *Learner) regularize(u, p, y float32) float32 {
 	if math.Abs(float64(u)) <= 1e-8 || !finite(u) {
 		return u
@@ -39,8 +38,8 @@ func (l *Learner) settle() {
 	}
 }
 
-// Materialize brings gravity and contraction into the weights. Call it before
-// the weights are averaged, saved, or handed to another solver.
+// Materialize applies gravity and contraction to the weights. Call it before the weights are
+// averaged, saved, or passed to another solver.
 func (l *Learner) Materialize() {
 	if l.gravity == 0 && l.contraction == 1 {
 		return

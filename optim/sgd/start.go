@@ -9,19 +9,18 @@ import (
 	"github.com/gvw-project/gvw/internal/merand"
 )
 
-// Start says which weights training starts from. At most one field but Seed
-// counts, in this order; the zero value is weights of zero.
+// Start selects the initial weights. Only the first field that is set counts, in this order,
+// besides Seed; the zero value is weights of zero.
 type Start struct {
-	Weight    float32      // every weight; 0: not this way
+	Weight    float32      // value of every weight; 0: not set
 	Random    bool         // drawn evenly from -0.5 to 0.5
 	Normal    bool         // drawn from the normal distribution
-	Truncated bool         // as Normal, none further than two standard deviations from 0
-	Seed      merand.State // of Random; vw draws the normal ones by their place alone
+	Truncated bool         // like Normal, limited to two standard deviations from 0
+	Seed      merand.State // seed of Random; vw draws normal weights by their position only
 }
 
-// Fill sets the first of each stride floats of w, and returns the state of the
-// generator after that. All are those of vw, where a weight's place is counted
-// in floats, pitch of them a weight.
+// Fill sets the first of each stride floats of w, and returns the final state of the generator.
+// The values are vw's, where a weight's position is counted in floats, pitch of them a weight.
 func (s Start) Fill(w []float32, stride, pitch int) merand.State {
 	state := s.Seed
 	switch {
@@ -61,7 +60,7 @@ func normal(s merand.State) float32 {
 	}
 }
 
-// truncateNormal folds what lies beyond two standard deviations back into them.
+// truncateNormal folds values beyond two standard deviations back into that range.
 func truncateNormal(w []float32, stride int) {
 	var sum, squares float64
 	n := float64(len(w) / stride)

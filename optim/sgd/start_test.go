@@ -10,8 +10,8 @@ import (
 	"github.com/gvw-project/gvw/feature"
 )
 
-// The recorded weights are those that vw 9.11.9 keeps of --normal_weights --sgd
-// and of --truncated_normal_weights -b 3, of features that no example had.
+// The recorded weights are those of vw 9.11.9 with --normal_weights --sgd and with
+// --truncated_normal_weights -b 3, for features that no example had.
 func TestStartWeightsAsVW(t *testing.T) {
 	for _, c := range []struct {
 		name          string
@@ -43,8 +43,7 @@ func TestStartWeightsAsVW(t *testing.T) {
 	}
 }
 
-// Weights that start at 0 stay there, and their features leave no trace in the
-// sums of the rule.
+// Weights that start at 0 do not change, and their features do not enter the sums of the rule.
 func TestMaskedWeightsStay(t *testing.T) {
 	for name, cfg := range rules() {
 		cfg.Masked = true
@@ -77,7 +76,7 @@ func TestMaskedWeightsStay(t *testing.T) {
 	}
 }
 
-// Examples without loss still feel sparse_l2, and only their own weights do.
+// sparse_l2 also applies to examples without loss, and only to their own weights.
 func TestSparseL2ShrinksTheWeightsAtHand(t *testing.T) {
 	cfg := Flags{Bits: 4, SGD: true, SparseL2: 0.1}.Config()
 	lr := learner(t, cfg, "hinge")

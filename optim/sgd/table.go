@@ -10,16 +10,15 @@ import (
 	"github.com/gvw-project/gvw/internal/mem"
 )
 
-// The floats of a weight. normalized is that of the rule with both sums, else
-// N has the place of G; the rate lies behind the sums.
+// The floats of a weight. normalized is the slot of N in the rule with both sums; otherwise N
+// takes the slot of G. The rate follows the sums.
 const (
 	weight     = 0
 	adaptive   = 1
 	normalized = 2
 )
 
-// table is the weights and what the loops over the features of an example need
-// besides.
+// table holds the weights and the parameters of the loops over the features of an example.
 type table struct {
 	w     []float32
 	cells [][4]float32 // the same memory, four floats a weight; nil for the plain rule
@@ -48,7 +47,7 @@ func newTable(c *Config, w []float32) table {
 	return t
 }
 
-// use puts the table into other memory.
+// use replaces the memory of the table.
 func (t *table) use(w []float32) {
 	t.w = w
 	if t.cells != nil {
@@ -56,18 +55,17 @@ func (t *table) use(w []float32) {
 	}
 }
 
-// sums are what an update needs to know of the whole example.
+// sums are the values of the whole example that an update needs.
 type sums struct{ perUpdate, norm float32 }
 
-// kernels are the loops of a rule, the whole cost of learning: chosen once, so
-// that nothing is decided per feature. They visit the features three times,
-// in order; only the first visit waits for memory, and its loads do not depend
-// on each other.
+// kernels are the loops of a rule, which are nearly the whole cost of learning. They are chosen
+// once, so no decision is made per feature. They visit the features three times, in order. Only
+// the first visit waits for memory, and its loads are independent.
 type kernels struct {
 	// dot returns p + Σ w·x, summed in float32 in the order of the features.
 	dot func(t *table, fs []feature.Feature, p, gravity float32) float32
-	// sense adds features to G and N, stores each weight's rate, and adds to
-	// Σ rate·x² and Σ (x/N)², which it returns.
+	// sense adds features to G and N, stores each weight's rate, and returns sum plus Σ rate·x²
+	// and Σ (x/N)².
 	sense func(t *table, fs []feature.Feature, g2 float32, sum sums) sums
 	// apply adds u·rate·x to the weights.
 	apply func(t *table, fs []feature.Feature, u float32)
@@ -132,14 +130,14 @@ func squares(_ *table, fs []feature.Feature, _ float32, sum sums) sums {
 }
 
 const (
-	minX  float32 = 1.084202e-19 // smaller values count as this one, so that squares are normal numbers
+	minX  float32 = 1.084202e-19 // smaller values count as minX, so that squares are normal numbers
 	minX2 float32 = minX * minX
 	maxX2 float32 = math.MaxFloat32
 
 	signless = 1<<31 - 1 // the bits of |x|; they are ordered as the numbers
 )
 
-// floor returns the value that takes the place of x when x² is below minX2.
+// floor returns the replacement of x if x² is below minX2.
 func floor(x float32) float32 {
 	if x > 0 {
 		return minX
@@ -147,7 +145,7 @@ func floor(x float32) float32 {
 	return -minX
 }
 
-// senseEach is accumulateBoth of one feature after the other.
+// senseEach is accumulateBoth for one feature after the other.
 func senseEach(t *table, fs []feature.Feature, g2 float32, sum sums) sums {
 	perUpdate, norm := sum.perUpdate, sum.norm
 	cells := t.cells
@@ -164,7 +162,7 @@ func senseEach(t *table, fs []feature.Feature, g2 float32, sum sums) sums {
 		n := c[normalized]
 		if abs := math.Float32bits(x) & signless; abs > math.Float32bits(n) {
 			a := math.Float32frombits(abs)
-			if n > 0 { // a new scale: the weight becomes what it would be on it
+			if n > 0 { // a new scale: rescale the weight to it
 				c[weight] *= n / a
 			}
 			n = a

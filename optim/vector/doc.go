@@ -10,7 +10,7 @@
 // Vectors are float32, sums are float64. Each kernel reads a vector once. A sum
 // is taken in blocks of 65,536 elements, each block in four interleaved lanes
 // that are added as (0+1)+(2+3), the blocks one after the other: the order of
-// additions depends on the length alone. Products of two float32 are exact in
+// additions depends only on the length. Products of two float32 are exact in
 // float64, and where rounding between operations matters it is written out, so
 // that no fused multiply-add changes a bit. Long vectors are worked by several
 // goroutines, all of which have ended when a kernel returns; their number does

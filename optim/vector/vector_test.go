@@ -19,7 +19,7 @@ func randomVector(r *rand.Rand, n int) []float32 {
 	return v
 }
 
-// The reference kernels: what the comments of the fast ones say.
+// The reference kernels, as the comments of the fast ones define them.
 
 func dotReference(x, y []float32, term func(i int) float64) (sum float64) {
 	for lo := 0; lo < len(x); lo += blockLen {
@@ -72,9 +72,9 @@ func check(t *testing.T, a float32, x, y, z []float32) {
 	}
 }
 
-// TestOrderOfAdditions holds the kernels to the documented order on lengths
-// around the ends of lanes and blocks and beyond where several threads work,
-// whatever their number.
+// TestOrderOfAdditions compares the kernels with the documented order, on lengths around the
+// ends of lanes and blocks and beyond the limit for several goroutines, for any number of
+// goroutines.
 func TestOrderOfAdditions(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	r := rand.New(rand.NewPCG(1, 2))

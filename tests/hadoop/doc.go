@@ -10,7 +10,7 @@
 //	refusals_test.go      what HDFS does not let gvw do
 //	files_long_test.go    the rest of the suite of file systems
 //	losses_test.go        mappers and a node killed
-//	losses_long_test.go   each phase alone, Hadoop's own kills, the ApplicationMaster killed
+//	losses_long_test.go   each phase by itself, Hadoop's own kills, the ApplicationMaster killed
 //	ends_long_linux_test.go  a node lost at the end of a job
 //	faults_long_test.go   jobs that cannot work
 //	disk_long_linux_test.go, nodedisk_long_linux_test.go  full disks: where the caches are, and of NodeManagers

@@ -240,7 +240,7 @@ func TestADeadWriterLeavesNothing(t *testing.T) {
 	if infos, err := u.List(t.Context(), dir+"/*"); err != nil || len(infos) > 0 {
 		t.Errorf("patterns find %v, %v", infos, err)
 	}
-	// What it has left does not hinder another writer.
+	// Its remains do not hinder another writer.
 	if out, err := program(ctx, c, "-d", data, "-f", dir+"/model").CombinedOutput(); err != nil {
 		t.Errorf("another run: %v\n%s", err, out)
 	}

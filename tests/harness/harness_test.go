@@ -58,7 +58,7 @@ func TestData(t *testing.T) {
 	root := t.TempDir()
 	d := Data{Root: root, Sets: filepath.Join(root, "none")}
 	if _, err := d.Shared("data"); err == nil {
-		t.Error("what is not there is found")
+		t.Error("found a process that does not exist")
 	}
 	if _, err := d.Real(1); err == nil {
 		t.Error("examples come from nowhere")
@@ -97,7 +97,7 @@ func TestBufferAndUntil(t *testing.T) {
 	all.Wait()
 	asked := 0
 	if Until(0, time.Millisecond, func() bool { asked++; return false }) || asked == 0 {
-		t.Errorf("what never is so was asked for %d times", asked)
+		t.Errorf("a condition that is never true was checked %d times", asked)
 	}
 }
 

@@ -18,7 +18,7 @@
 // every body has length 1. That is what one would give any linear learner, and
 // it leaves the text readable.
 //
-// What would tell the classes apart without being about spam is taken out: all
+// Text that would identify the classes without being about spam is removed: all
 // header fields but the subject, the tags and footers that mailing lists add,
 // e-mail addresses, digits. Messages whose bodies have the same letters, or
 // the same words in the same order of appearance, are taken once, so that no

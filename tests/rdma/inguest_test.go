@@ -26,15 +26,15 @@ func inGuest(t *testing.T) {
 	}
 }
 
-// train returns a hybrid run of four workers whose bytes go over how, and its model. during is
-// called with the folder of logs while they work.
+// train trains the hybrid with four workers over the transport how, and returns its output and
+// model. during is called with the folder of logs while they work.
 func train(t *testing.T, how string, during func(logs string), env string, more ...string) []byte {
 	t.Helper()
 	dir := t.TempDir()
 	args := []string{"run", "-n", "4", "--log_dir", filepath.Join(dir, "logs"), "--", "-d", "/t/train.vw", "-f", filepath.Join(dir, "model")}
 	args = append(args, strings.Fields("-b 14 --loss_function logistic --hybrid 2:6 --l2 0.01 --shm off --transport")...)
 	if args = append(append(args, how), more...); !slices.Contains(more, "--lost_after") {
-		args = append(args, "--lost_after", "1m") // the host may be busy: nobody is lost for being slow
+		args = append(args, "--lost_after", "1m") // the host may be busy: no rank may be lost for being slow
 	}
 	cmd := exec.Command("/t/gvw", args...)
 	cmd.Env = append(os.Environ(), env)
@@ -57,7 +57,7 @@ func train(t *testing.T, how string, during func(logs string), env string, more 
 			want = 1
 		}
 		if slices.Contains(more, "--on_loss") {
-			want = 2 // a rank was lost, and the edges of the next epoch were lifted, too
+			want = 2 // a rank was lost, and the connections of the next epoch were upgraded, too
 		}
 		if lifted := bytes.Count(log, []byte("transport: verbs over rxe")); e != nil || lifted < want || want == 0 && lifted > 0 {
 			t.Errorf("rank %d: %d epochs over verbs, want %d, %v\n%s", rank, lifted, want, e, log)
@@ -82,7 +82,7 @@ func train(t *testing.T, how string, during func(logs string), env string, more 
 	return model
 }
 
-// registered is what a log says in whose job vectors were sent without a copy.
+// registered matches the log line of a job whose vectors were sent without a copy.
 var registered = regexp.MustCompile(`over verbs: [1-9][0-9]* bytes sent from where they were`)
 
 // TestGuestTraining: a model trained over verbs has the bytes of one over TCP, also when a
@@ -136,7 +136,8 @@ func TestGuestDoctor(t *testing.T) {
 	}
 }
 
-// TestGuestMeasures: gvw bench measures verbs, or nothing: each rank's bench demands a device.
+// TestGuestMeasures: gvw bench measures verbs or fails, because each rank's bench requires a
+// device.
 func TestGuestMeasures(t *testing.T) {
 	inGuest(t)
 	out, err := exec.Command("/t/gvw", "bench", "allreduce", "-n", "2", "--transport", "verbs", "--alloc",

@@ -21,7 +21,7 @@ import (
 	"github.com/gvw-project/gvw/tests/rdma/guest"
 )
 
-// need skips a test that cannot run here; with REQUIRE_ALL=1 it fails.
+// need skips a test that cannot run here; with REQUIRE_ALL=1 it fails it.
 func need(t *testing.T, err error) {
 	t.Helper()
 	if err == nil {
@@ -61,7 +61,7 @@ func build(t *testing.T, args ...string) {
 	}
 }
 
-// TestInGuest runs in the guest what is to be tested there.
+// TestInGuest runs the guest's tests.
 func TestInGuest(t *testing.T) {
 	m, dir := machine(t)
 	var command strings.Builder
@@ -103,10 +103,10 @@ func TestInGuest(t *testing.T) {
 	}
 }
 
-// outcome is the line by which a test in the guest tells how it ended.
+// outcome matches the line with which a test in the guest reports its result.
 var outcome = regexp.MustCompile(`^\s*--- (PASS|FAIL|SKIP): (\S+) `)
 
-// relay makes each test that has run in the guest a test here.
+// relay reports each test that has run in the guest as a test here.
 func relay(t *testing.T, r io.Reader) (count int) {
 	t.Helper()
 	var said []string
@@ -133,7 +133,7 @@ func relay(t *testing.T, r io.Reader) (count int) {
 	return count
 }
 
-// install installs Debian packages if someone has agreed to that.
+// install installs Debian packages if the user has agreed to it (scripts/install.sh).
 func install(packages []string) error {
 	cmd := exec.Command("../../scripts/install.sh", append([]string{"the guest with RDMA devices"}, packages...)...)
 	if out, err := cmd.CombinedOutput(); err != nil {

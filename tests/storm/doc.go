@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package storm breaks jobs of real processes at random and looks at what becomes of
-// them: four workers under gvw run train the hybrid on real data, a fault of a random
-// kind strikes a random rank at a random point, and the model must have the bytes of
-// an undisturbed run. A job that is not to recover (--on_loss abort) must end soon, with
-// a clear error and no model; one that goes on without lost ranks (--on_loss shrink) must leave
-// the same model with all that are left; one with spares needs nobody to be started again.
+// Package storm injects random faults into jobs of real processes and checks their outcome.
+// Four workers under gvw run train the hybrid on real data, a fault of a random kind hits a
+// random rank at a random point, and the model must have the bytes of an undisturbed run. A
+// job that must not recover (--on_loss abort) must end soon, with a clear error and no model.
+// In a job that continues without lost ranks (--on_loss shrink), all remaining ranks must write
+// the same model. A job with spares must succeed without restarts.
 //
 //	make storm                     1,000 jobs of each sort, and a table of what they did
 //	STORM=200 STORM_SEED=7 go test -v -run TestStorm ./tests/storm
-//	STORM_ONLY=17 …                the 17th job of that seed alone
-//	STORM_MINUTES=20 …             no more than fit so much time
+//	STORM_ONLY=17 …                only the 17th job of that seed
+//	STORM_MINUTES=20 …             only as many jobs as fit into that time
 //
 // A failure is printed as a command that reproduces it.
 package storm

@@ -11,7 +11,7 @@ import (
 
 const workers = 4
 
-// disturbance is what happens to one job.
+// disturbance is the fault of one job.
 type disturbance struct {
 	kind   string // for the table
 	plan   string // of GVW_FAULT; "": none
@@ -23,7 +23,7 @@ type disturbance struct {
 	after  time.Duration
 }
 
-// String returns how to do it again, as far as it can be done again.
+// String returns the command that repeats the disturbance, as far as that is possible.
 func (d disturbance) String() string {
 	s := fmt.Sprintf("GVW_FAULT='%s'", d.plan)
 	if !d.shared {
@@ -35,8 +35,8 @@ func (d disturbance) String() string {
 	return s
 }
 
-// point is a place where a fault may strike, and how often a rank passes it in the
-// job of the storm: more than that, and the fault misses, which is counted.
+// point is a place of a fault, and how often a rank passes it in the job of the storm. A fault
+// at a later pass has no effect, and is counted as a miss.
 type point struct {
 	name string
 	most int
@@ -48,13 +48,12 @@ var (
 	anywhere    = append([]point{{"wiring", 2, -1}, {"delivery", 1, 0}, {"write", 1, 0}}, inTheMiddle...)
 )
 
-// kinds are what a storm is made of. kill and stop are there twice: at a point of
-// the process's own way, and from outside at any instruction. Half open connections
-// are not in it: while neither end has heard of the other's collective, nothing ends
-// the wait (docs/faults.md).
+// kinds are the kinds of a storm. kill and stop occur twice: at a point in the process, and
+// from outside at any instruction. Half-open connections are missing: while neither end knows
+// of the other's collective, nothing ends the wait (docs/faults.md).
 var kinds = []string{"exit", "kill", "stop", "slow", "drop", "garble", "two killed", "killed twice", "SIGKILL", "SIGSTOP"}
 
-// draw makes the n-th disturbance of a seed.
+// draw returns the n-th disturbance of a seed.
 func draw(seed, n uint64, kinds []string, length time.Duration) disturbance {
 	r := rand.New(rand.NewPCG(seed, n))
 	d := disturbance{kind: kinds[int(n)%len(kinds)], shared: r.IntN(2) == 0, rank: r.IntN(workers)}
@@ -73,7 +72,7 @@ func draw(seed, n uint64, kinds []string, length time.Duration) disturbance {
 	case "drop":
 		d.plan = strike(inTheMiddle, "kind:drop", d.rank)
 	case "garble":
-		d.shared = false // nothing crosses connections in shared memory
+		d.shared = false // with shared memory no data crosses connections
 		d.plan = strike(inTheMiddle, "kind:garble", d.rank)
 	case "two killed":
 		d.plan = strike(inTheMiddle, "kind:kill", d.rank) + ";" + strike(inTheMiddle, "kind:kill", (d.rank+1+r.IntN(workers-1))%workers)

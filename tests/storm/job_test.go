@@ -23,10 +23,10 @@ import (
 	"github.com/gvw-project/gvw/tests/harness"
 )
 
-// patience is when a job counts as hung: many times what any needs.
+// patience is the time after which a job counts as hung: many times the normal one.
 const patience = 60 * time.Second
 
-// outcome is what became of a job.
+// outcome is the outcome of a job.
 type outcome struct {
 	disturbance
 	code   int
@@ -41,8 +41,7 @@ type outcome struct {
 	detected, resumed time.Duration // after the fault; 0: not seen
 }
 
-// run runs a job and disturbs it. mode is what it does about losses: the values of --on_loss, or
-// spares.
+// run runs a job and disturbs it. mode is a value of --on_loss, or spares.
 func run(t *testing.T, bin, data, dir, mode string, d disturbance) outcome {
 	t.Helper()
 	o := outcome{disturbance: d}
@@ -60,7 +59,7 @@ func run(t *testing.T, bin, data, dir, mode string, d disturbance) outcome {
 		args = slices.Insert(args, 1, "--max_restarts", "0", "--spares", strconv.Itoa(spares))
 	}
 	args = append(args, "-f", model)
-	if mode != "spares" { // which mean wait
+	if mode != "spares" { // modes in which ranks wait
 		args = append(args, "--on_loss", mode)
 	}
 	if !d.shared {
@@ -112,7 +111,7 @@ func run(t *testing.T, bin, data, dir, mode string, d disturbance) outcome {
 	case fault = <-struck:
 	default:
 		if d.signal != "" {
-			break // it came too late
+			break // the signal came too late
 		}
 		fault = firstOf(filepath.Join(dir, "logs", "rank-*.log"), `msg="fault: `, time.Time{})
 	}
@@ -148,7 +147,7 @@ func read(t *testing.T, name string) []byte {
 
 var without = regexp.MustCompile(`(?m)msg="job continued without a rank" .*rank=(\d+)`)
 
-// leftBy is what the ranks of a job have left that goes on without lost ones.
+// leftBy reads the results of the ranks of a job that continues without lost ranks.
 func (o *outcome) leftBy(t *testing.T, dir string) {
 	t.Helper()
 	o.models = map[int][]byte{}

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestStorm: whatever happens to whomever, the job ends with the model that it would
-// have made undisturbed.
+// TestStorm: after any disturbance of any rank, the job ends with the model of an undisturbed
+// one.
 func TestStorm(t *testing.T) {
 	storm(t, jobs, "wait", kinds, func(o outcome, whole []byte) string {
 		switch {

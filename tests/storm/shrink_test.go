@@ -13,9 +13,10 @@ import (
 	"time"
 )
 
-// TestStormWithoutReplacements: nobody is started again. Once the job runs, it goes on without
-// whoever is lost, and every rank that is left writes the same model; nobody else does. A
-// loss before it runs, or when files are owed, or of all, ends it soon, and it says who.
+// TestStormWithoutReplacements: no rank is started again. Once the job runs, it continues
+// without lost ranks, and every remaining rank, and no other, writes the same model. A loss
+// before that, or when files are owed, or of all ranks, ends the job soon with an error that
+// names the rank.
 func TestStormWithoutReplacements(t *testing.T) {
 	kinds := []string{"exit", "kill", "stop", "two killed", "SIGKILL", "SIGSTOP"}
 	goneOn, ended := 0, 0

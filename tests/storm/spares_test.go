@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-// spares are as many as any disturbance takes ranks away.
+// spares is the greatest number of ranks that one disturbance takes away.
 const spares = 2
 
-// TestStormWithSpares: nobody is started again, but there are spares; the job ends with the model
-// that it would have made undisturbed.
+// TestStormWithSpares: no rank is started again, but there are spares; the job ends with the
+// model of an undisturbed one.
 func TestStormWithSpares(t *testing.T) {
 	kinds := []string{"exit", "kill", "stop", "two killed", "SIGKILL", "SIGSTOP"}
 	storm(t, max(jobs/4, 2*uint64(len(kinds))), "spares", kinds, func(o outcome, whole []byte) string {

@@ -66,7 +66,7 @@ func realData(t *testing.T) string {
 	return name
 }
 
-// undisturbed returns the job that nothing happens to: its model, and how long it takes.
+// undisturbed returns the model and the duration of an undisturbed job.
 func undisturbed(t *testing.T, data, mode string) (model []byte, took time.Duration) {
 	t.Helper()
 	for i := range 3 {
@@ -85,7 +85,7 @@ func undisturbed(t *testing.T, data, mode string) (model []byte, took time.Durat
 	return model, took
 }
 
-// storm disturbs jobs, and asks check what is wrong with what became of each.
+// storm disturbs jobs, and calls check for the faults of each outcome.
 func storm(t *testing.T, jobs uint64, mode string, kinds []string, check func(o outcome, whole []byte) string) {
 	seed, only := number(t, "STORM_SEED", 1), number(t, "STORM_ONLY", 0)
 	jobs = number(t, "STORM", jobs)
@@ -119,10 +119,11 @@ func storm(t *testing.T, jobs uint64, mode string, kinds []string, check func(o 
 	t.Logf("seed %d, %s, %d workers, undisturbed %.2f s\n%s", seed, mode, workers, length.Seconds(), table(rows))
 }
 
-// crash is how the trace of a program that Go's runtime ended begins.
+// crash matches the beginning of the trace of a crashed Go program.
 var crash = regexp.MustCompile(`(?m)^(panic: |fatal error: |unexpected fault address |SIG[A-Z]+: )`)
 
-// logs returns the ends of the logs of a job; of a process that crashed, where its trace begins.
+// logs returns the ends of the logs of a job, or for a crashed process its log from the trace
+// on.
 func logs(dir string) string {
 	names, _ := filepath.Glob(filepath.Join(dir, "logs", "*.log")) // the pattern is right
 	var b strings.Builder

@@ -34,8 +34,8 @@ func (r *row) add(detected, resumed, longer time.Duration, struck, well bool) {
 	}
 }
 
-// table returns what people read. longer is how much longer a job took than one that
-// nobody disturbed: the pause, and the work that was lost.
+// table returns the results as text. longer is the additional duration compared with an
+// undisturbed job: the pause, and the work that was lost.
 func table(rows []*row) string {
 	var b bytes.Buffer
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)

@@ -26,7 +26,7 @@ func Recorded(t testing.TB, name string) []string {
 	return strings.Split(strings.TrimSpace(string(text)), "\n")[1:] // the first line is the options
 }
 
-// InVWsWords prints the one example of b as the recorded files have vw's.
+// InVWsWords formats the one example of b like the recorded files.
 func InVWsWords(b *feature.Batch) string {
 	ex := &b.Examples[0]
 	weight := fmt.Sprintf("%08x", math.Float32bits(ex.Weight))

@@ -16,7 +16,7 @@ import (
 	"slices"
 )
 
-// libraryDirs are where shared libraries are looked for.
+// libraryDirs are the folders in which shared libraries are searched.
 var libraryDirs = []string{"/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib"}
 
 // entry is a file of the guest.
@@ -63,7 +63,7 @@ func (t tree) add(file, name string) error {
 	t.put(name, mode, data)
 	f, err := elf.NewFile(bytes.NewReader(data))
 	if err != nil {
-		return nil // no program
+		return nil // not a program
 	}
 	libs, err := f.ImportedLibraries()
 	if err != nil {
@@ -140,7 +140,7 @@ func (t tree) write(w io.Writer) error {
 	for i, name := range slices.Sorted(maps.Keys(t)) {
 		major, minor := 0, 0
 		if t[name].mode == charDevice {
-			major, minor = 5, 1 // the console alone
+			major, minor = 5, 1 // the console is the only device
 		}
 		one(i+1, name, t[name], major, minor)
 	}

@@ -22,14 +22,14 @@ type Kernel struct {
 	Modules []string // files, each after those that it needs
 }
 
-// ErrMissing says that no guest can be run here. The text says why.
+// ErrMissing reports that no guest can run here. The error's text has the reason.
 var ErrMissing = errors.New("no guest can be run here")
 
-// wanted are the modules that the guest loads, but for those that they need. Soft-RoCE asks for
-// crc32 by a name that no dependency tells.
+// wanted are the modules that the guest loads, besides their dependencies. Soft-RoCE requests
+// crc32 by a name that no dependency lists.
 var wanted = []string{"crc32", "crc32_generic", "ib_uverbs", "rdma_rxe", "veth"}
 
-// packages are what the host needs, by a file of theirs.
+// packages are the packages that the host needs, each with one of its files.
 var packages = []struct{ file, name string }{
 	{"/usr/bin/qemu-system-x86_64", "qemu-system-x86"},
 	{"/bin/busybox", "busybox-static"},
@@ -38,9 +38,9 @@ var packages = []struct{ file, name string }{
 	{"/usr/bin/xz", "xz-utils"},
 }
 
-// Prepare finds the tools and the kernel. Missing tools are left to install, which gets
-// the names of Debian packages. A missing kernel is taken from Debian's archive and kept in
-// the folder cache; "" is one of the user's.
+// Prepare finds the tools and the kernel. It calls install with the Debian packages of missing
+// tools. A missing kernel is downloaded from Debian's archive to the folder cache; "" is a
+// folder of the user's cache.
 func Prepare(ctx context.Context, cache string, install func(packages []string) error, logf func(string, ...any)) (*Kernel, error) {
 	if err := tools(install); err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func missing(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrMissing, fmt.Errorf(format, args...))
 }
 
-// output runs a program, and adds what it says to its error.
+// output runs a program, and adds its output to its error.
 func output(ctx context.Context, dir, name string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "env", append([]string{"DEBIAN_FRONTEND=noninteractive", "LC_ALL=C", name}, args...)...)
 	cmd.Dir = dir
@@ -109,7 +109,7 @@ func fetch(ctx context.Context, cache string, logf func(string, ...any)) (*Kerne
 	defer os.RemoveAll(tmp)
 	logf("downloading %s", name)
 	if _, err := output(ctx, tmp, "apt-get", "download", "-qq", name); err != nil {
-		// An old list of packages names what is gone.
+		// An old package list names versions that no longer exist.
 		if _, err := output(ctx, "", "apt-get", "update", "-qq"); err != nil {
 			return nil, missing("%w", err)
 		}
@@ -138,7 +138,7 @@ func fetch(ctx context.Context, cache string, logf func(string, ...any)) (*Kerne
 	return load(place)
 }
 
-// kernelPackage is Debian's kernel of today. The one for clouds has no Soft-RoCE.
+// kernelPackage returns Debian's current kernel package. The one for clouds lacks Soft-RoCE.
 func kernelPackage(ctx context.Context) (string, error) {
 	for range 2 {
 		out, err := output(ctx, "", "apt-cache", "depends", "linux-image-amd64")
@@ -273,7 +273,7 @@ func dependencies(mod []byte) ([]string, error) {
 	return nil, nil
 }
 
-// load returns what unpack has left.
+// load returns the kernel that unpack has written.
 func load(dir string) (*Kernel, error) {
 	order, err := os.ReadFile(filepath.Join(dir, "order"))
 	if err != nil {

@@ -24,22 +24,22 @@ var initScript []byte
 //go:embed devices.sh
 var devicesScript []byte
 
-// Machine is a guest that is to run.
+// Machine describes a guest.
 type Machine struct {
 	Kernel *Kernel
-	Memory int // MiB; 0 is 1024
-	CPUs   int // 0 is 2
-	// Counted: the guest's clock counts its instructions, 2 ns each, and goes on at once where
-	// nobody has any to do. What takes how long then does not depend on the host; on 1
-	// CPU it is the same each time, but for some percent.
+	Memory int // in MiB; 0 means 1024
+	CPUs   int // 0 means 2
+	// Counted makes the guest's clock count instructions, 2 ns each, and skip idle time.
+	// Durations in the guest then do not depend on the host. With 1 CPU they are equal in each
+	// run, to within a few percent.
 	Counted bool
 
 	files tree
 	err   error
 }
 
-// Add puts a file of the host, and the shared libraries that it needs, where the guest
-// has name, a path without a slash before it. What goes wrong Run tells.
+// Add copies a file of the host, and the shared libraries that it needs, to the guest under
+// name, a path without a leading slash. Run returns its errors.
 func (m *Machine) Add(file, name string) {
 	m.begin()
 	if err := m.files.add(file, name); err != nil {
@@ -47,7 +47,7 @@ func (m *Machine) Add(file, name string) {
 	}
 }
 
-// Write puts a file of this content there.
+// Write adds a file with this content to the guest.
 func (m *Machine) Write(name string, data []byte) {
 	m.begin()
 	m.files.put(name, program, data)
@@ -99,11 +99,11 @@ func (m *Machine) system() error {
 	return m.err
 }
 
-// exitMark begins the line by which the guest tells how a command ended.
+// exitMark begins the line with which the guest reports a command's exit code.
 const exitMark = "guest-exit "
 
-// Run boots the guest, lets its shell run the command, and passes on what that prints, until
-// ctx ends. It returns the command's exit code.
+// Run boots the guest, runs the command in its shell, and copies its output to w, until ctx
+// ends. It returns the command's exit code.
 func (m *Machine) Run(ctx context.Context, command string, w io.Writer) (code int, err error) {
 	if err := m.system(); err != nil {
 		return 0, err
@@ -156,7 +156,8 @@ func (m *Machine) Run(ctx context.Context, command string, w io.Writer) (code in
 	return code, nil
 }
 
-// arguments are QEMU's. On a busy host the processor's own clock is not to be trusted.
+// arguments returns QEMU's arguments. The guest must not use the processor's own clock, which
+// is unreliable on a busy host.
 func (m *Machine) arguments(image, console string) []string {
 	memory, cpus := m.Memory, m.CPUs
 	if memory == 0 {
