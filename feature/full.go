@@ -89,7 +89,7 @@ func (p *Parser) spell(dst *Batch, in Namespace, name []byte, v float32) {
 		b = append(b, c)
 	}
 	p.side.pattern = b
-	index := HashStrings(b, in.Salt) // whatever --hash says
+	index := HashStrings(b, in.Salt) // for every value of --hash
 	p.side.spelling = append(p.side.spelling, Feature{Index: index & p.mask, Value: v})
 	p.side.spellingWhole = append(p.side.spellingWhole, whole(index)&p.b.cut)
 	if p.b.named {

@@ -40,7 +40,7 @@ type Interactor struct {
 type level struct {
 	fs    []Feature
 	names []Name
-	same  bool // the namespace of the level before: go on from its feature
+	same  bool // the namespace of the previous level: continue after its feature
 }
 
 // Expands reports whether examples need an Interactor.

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestDerivativesByDifferences holds First to differences of Loss, and Second
-// to differences of First, for every loss that is smooth.
+// TestDerivativesByDifferences compares First with differences of Loss, and Second
+// with differences of First, for every loss that is smooth.
 func TestDerivativesByDifferences(t *testing.T) {
 	r := Range{Min: -50, Max: 50}
 	for _, tc := range []struct {

@@ -23,7 +23,7 @@ type Header struct {
 	Bits               uint   // there are 2^Bits weights
 	LDA                uint32 // topics; 0: not a topic model
 	NGrams, Skips      []string
-	Options            []Option // kept options; written in vw's order, whatever theirs is
+	Options            []Option // kept options, in any order; written in vw's order
 }
 
 // Kind is the learner that wrote a file.

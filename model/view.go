@@ -30,7 +30,7 @@ func (v View) fill() View {
 	return v
 }
 
-// check returns what is wrong with a filled view of 2^bits weights.
+// check returns an error for an invalid filled view of 2^bits weights.
 func (v View) check(bits uint) error {
 	if bits > maxBits || v.Stride < 1 || int64(len(v.Data)) != int64(v.Stride)<<bits {
 		return fmt.Errorf("model: a view of %d floats with stride %d does not hold 2^%d weights", len(v.Data), v.Stride, bits)

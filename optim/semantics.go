@@ -12,7 +12,7 @@ const (
 	// VW7 sums the diagonal of the Hessian over all ranks, inverts the sum and
 	// keeps it, as vw 7.10 does.
 	VW7 Semantics = iota
-	// VW9 does what vw does since 8.2.0: each rank inverts its own diagonal,
+	// VW9 follows vw since 8.2.0: each rank inverts its own diagonal,
 	// the inverses are summed, and after the first direction the inverse of the
 	// regulariser takes their place. It is for jobs with ranks of vw 9.
 	VW9

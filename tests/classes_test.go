@@ -132,8 +132,8 @@ func compareScores(t *testing.T, got, want string) {
 	}
 }
 
-// Training that goes on from a model of one against all is the training that was
-// never interrupted: each class's sums are in the model.
+// Training that continues from a model of one against all equals uninterrupted
+// training: each class's sums are in the model.
 func TestClassesResumeExactly(t *testing.T) {
 	dir := t.TempDir()
 	classData(t, dir, 5)

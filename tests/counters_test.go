@@ -9,7 +9,7 @@ import (
 )
 
 // Training that stopped early leaves the model of its best pass, with the
-// counters of that pass, from which both programs go on alike.
+// counters of that pass, from which both programs continue with equal results.
 func TestCountersOfTheBestPassAsVW(t *testing.T) {
 	vw := realVW(t)
 	for _, options := range []string{
@@ -47,7 +47,7 @@ func TestCountersOfTheBestPassAsVW(t *testing.T) {
 	}
 }
 
-// compareCounters compares what a readable model says of the run that made it.
+// compareCounters compares the counters of the training run in readable models.
 func compareCounters(t *testing.T, got, want string) {
 	t.Helper()
 	for _, name := range []string{

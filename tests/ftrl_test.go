@@ -10,7 +10,7 @@ import (
 
 // TestFTRLAsVW compares the FTRL family with the real vw: predictions while
 // learning, table, sums, each program's predictions from the other's model, and
-// training that goes on from it.
+// training that continues from it.
 func TestFTRLAsVW(t *testing.T) {
 	vw := realVW(t)
 	for _, c := range []struct{ input, options, unkept string }{
@@ -53,7 +53,7 @@ func TestFTRLAsVW(t *testing.T) {
 			}
 			ours := func(args ...string) { gvw(t, dir, args...) }
 			real := func(args ...string) { realRun(t, dir, vw, args...) }
-			for _, how := range []string{"-t", ""} { // to test; to go on
+			for _, how := range []string{"-t", ""} { // test; continue training
 				want := use("theirs", "tt", how, real)
 				comparePredictionsTo(t, use("ours", "ot", how, real), want, tolWeight)
 				comparePredictionsTo(t, use("theirs", "tg", how, ours), want, tolWeight)

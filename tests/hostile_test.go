@@ -77,7 +77,7 @@ func wait(stop <-chan struct{}, d time.Duration) bool {
 	}
 }
 
-// mob is a group of hostile clients, each with its own address. A client that the server
+// mob is a group of attackers: hostile clients, each with its own address. A client that the server
 // disconnects connects again after a pause.
 type mob struct {
 	here, came atomic.Int64

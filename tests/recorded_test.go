@@ -85,7 +85,7 @@ func (r *recording) play(t *testing.T, real bool, runs func(dir string, args ...
 	return dir
 }
 
-// rewrite puts what vw left in dir into the archive.
+// rewrite stores vw's output files of dir in the archive.
 func (r *recording) rewrite(t *testing.T, dir string) {
 	t.Helper()
 	for i := range r.archive.Files {

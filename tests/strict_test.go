@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// TestStrictParseAsVW: of malformed lines gvw refuses with --strict_parse those that the real vw
-// refuses with it, by a last line that names file and line; what is no reason there is none
-// here. Without the option both make the same of each.
+// TestStrictParseAsVW: with --strict_parse gvw refuses the same malformed lines as the real vw,
+// with a last line that names file and line. Without the option both read each line in the same
+// way.
 func TestStrictParseAsVW(t *testing.T) {
 	vw := realVW(t)
 	for _, c := range []struct {
 		options, line string
-		want          string // what gvw says of it; "": it is taken
+		want          string // gvw's message about the line; "": none
 	}{
 		{"", "xyz |a b", ""},
 		{"", "nan |a b", ""},
@@ -54,7 +54,8 @@ func TestStrictParseAsVW(t *testing.T) {
 			realRun(t, dir, vw, with("-p theirs")...)
 			comparePredictionsTo(t, readFile(t, filepath.Join(dir, "ours")), readFile(t, filepath.Join(dir, "theirs")), tolWeight)
 
-			// vw ends with 0 either way, and has not met the third example where it refuses the second.
+			// vw exits with 0 in both cases, and has not read the third example if it refuses
+			// the second.
 			theirs := realRun(t, dir, vw, with("--strict_parse")...)
 			if refused := !strings.Contains(theirs.stderr, "number of examples = 3\n"); refused != (c.want != "") {
 				t.Fatalf("vw refuses it: %v\n%s%s", refused, theirs.stdout, theirs.stderr)

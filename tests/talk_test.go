@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// The progress table and the summary are the real vw's, for both forms of -P and
-// with weights of classes; so are the predictions.
+// The progress table, the summary and the predictions equal the real vw's, for both forms of -P
+// and with weights of classes.
 func TestTableAndSummaryAreVWs(t *testing.T) {
 	vw := realVW(t)
 	dir := t.TempDir()
@@ -40,7 +40,7 @@ func TestTableAndSummaryAreVWs(t *testing.T) {
 	}
 }
 
-// An id is kept where vw keeps it, and stays with a model that is trained on.
+// An id is kept where vw keeps it, also in a model that is trained further.
 func TestIDIsVWs(t *testing.T) {
 	vw := realVW(t)
 	dir := t.TempDir()

@@ -13,7 +13,7 @@ import (
 // tutorialLine is a command of docs/tutorial.md.
 var tutorialLine = regexp.MustCompile(`(?m)^    ((?:gunzip|gvw|cmp|spanning_tree|GVW_FAULT=\S+) .*)$`)
 
-// The commands of docs/tutorial.md, in their order, do what it says.
+// The commands of docs/tutorial.md, run in order, have the effects that it describes.
 func TestTutorial(t *testing.T) {
 	root, err := filepath.Abs("..")
 	if err != nil {

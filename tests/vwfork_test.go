@@ -21,7 +21,7 @@ type forkedVW struct {
 	out *bufio.Scanner
 }
 
-// startForkedVW starts one; the test's end stops it.
+// startForkedVW starts a forkedVW; the test's cleanup stops it.
 func startForkedVW(t *testing.T) *forkedVW {
 	t.Helper()
 	python := realVW(t)[0]
@@ -53,8 +53,8 @@ func startForkedVW(t *testing.T) *forkedVW {
 	return v
 }
 
-// run runs vw in dir and returns its exit code, negative for a signal, and what it
-// wrote to stdout and stderr.
+// run runs vw in dir. It returns its exit code, negative for a signal, and its output on stdout
+// and stderr.
 func (v *forkedVW) run(t *testing.T, dir string, args []string) (code int, talk string) {
 	t.Helper()
 	log := filepath.Join(dir, "vw.log")
@@ -62,7 +62,7 @@ func (v *forkedVW) run(t *testing.T, dir string, args []string) (code int, talk 
 	return code, validText(t, log)
 }
 
-// runApart is run, with stdout and stderr apart, and a file on stdin unless its name is
+// runApart is run with separate stdout and stderr, and a file on stdin unless its name is
 // empty.
 func (v *forkedVW) runApart(t *testing.T, dir string, args []string, stdin string) (code int, stdout, stderr string) {
 	t.Helper()

@@ -13,9 +13,9 @@ import (
 	"testing"
 )
 
-// vwServer is as much of vw's own server as one job of three needs, byte for
-// byte and connection after connection, as vw has it: whoever names an id at or
-// above the total is refused, and that is how gvw learns whom it talks to.
+// vwServer implements the part of vw's own server that one job of three ranks needs, byte for
+// byte and connection by connection. As vw does, it refuses an id at or above the total, by
+// which gvw recognises vw's server.
 func vwServer(l net.Listener, total uint64) error {
 	var ranks []net.Conn
 	for uint64(len(ranks)) < total {
@@ -61,9 +61,8 @@ func vwServer(l net.Listener, total uint64) error {
 	return nil
 }
 
-// TestVWServer lets gvw workers join vw's own server: they fall back to vw's
-// protocol, stream and sequence of calls, and end with the model that they make
-// through our server.
+// TestVWServer lets gvw workers join vw's own server: they fall back to vw's protocol, stream
+// and sequence of calls, and write the same model as with our server.
 func TestVWServer(t *testing.T) {
 	text := readFile(t, filepath.Join("testdata", "golden", "s1000.vw.gz"))
 	dir := t.TempDir()

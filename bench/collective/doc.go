@@ -27,8 +27,8 @@
 //
 // Open MPI and MPICH run a small C program (peer/mpi.c), XGBoost's collective a
 // Python program that calls the library without copies. vw has no such program:
-// a job of one example per rank is run with few passes and with many, and what a
-// pass more costs is one all-reduce of its weights (and the pass itself, which
+// a job of one example per rank is run with few passes and with many. The cost of
+// an additional pass is one all-reduce of its weights (and the pass itself, which
 // is next to nothing); its result cannot be checked, and a size that is no power
 // of two, or below 8 bytes, cannot be measured. A peer that is not installed is
 // named in the result with how to get it; one that fails, with its last words.

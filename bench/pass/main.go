@@ -5,7 +5,7 @@
 //
 //	go run ./bench/pass -vw "python -m vowpalwabbit" -runs 5 -data DIR
 //
-// DIR has sparse.vw and dense.vw; bench/README.md says what is in them. The vw of
+// DIR has sparse.vw and dense.vw; bench/README.md describes them. The vw of
 // PyPI starts inside Python; what `--version` costs is measured in the same run
 // and left out of the ratios marked net.
 package main

@@ -38,7 +38,7 @@ func main() {
 	}
 }
 
-// place is what the choice depends on.
+// place is the key of the choice: a size and a number of ranks.
 type place struct{ bytes, ranks int }
 
 // times are those of all schedules for one key, in any unit.

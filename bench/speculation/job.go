@@ -47,7 +47,7 @@ type job struct {
 	wait     sync.WaitGroup
 }
 
-// entry is what a rank did in a pass.
+// entry holds the times of a rank in a pass.
 type entry struct {
 	ready, end time.Time // when its contribution was ready, and when it had the sums
 	attempt    *attempt

@@ -16,13 +16,13 @@ type Parser struct {
 	separator byte
 	label     string // the column of the labels; "": _label
 	factors   []factor
-	fixed     bool // the table is Config.Header's, whatever files say
+	fixed     bool // the table is Config.Header's, and headers of files are ignored
 	table     *table
 	splitter  splitter
 }
 
-// NewParser makes a parser. If files have headers it must be told the first one
-// before the first row.
+// NewParser makes a parser. If files have headers, Header must be called with the first
+// one before the first row.
 func NewParser(cfg feature.Config, opts Config) (*Parser, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err

@@ -157,7 +157,7 @@ func (p *Parser) labelPart(name []byte) *feature.MalformedError {
 	return err
 }
 
-// fold reports whether key is name, in whatever case.
+// fold reports whether key is name, ignoring case.
 func fold(key []byte, name string) bool {
 	return len(key) == len(name) && bytes.EqualFold(key, []byte(name))
 }

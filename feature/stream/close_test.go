@@ -88,7 +88,7 @@ func TestTheContextEndsThePass(t *testing.T) {
 			t.Fatal(err)
 		}
 		cancel(cause)
-		for err == nil { // what was on its way may still come
+		for err == nil { // batches in transit may still arrive
 			_, err = p.Next()
 		}
 		if !errors.Is(err, cause) {

@@ -121,7 +121,7 @@ func (c *Config) calls(ctx context.Context) cache.Calls {
 	return c.Calls(ctx, c.Cache)
 }
 
-// key returns what the cache must be a cache of.
+// key returns the key that the cache must have.
 func (c *Config) key() cache.Key {
 	key := cache.Key{Features: c.Feature, Format: c.Format.Name}
 	if c.anonymous() {
@@ -137,7 +137,7 @@ func (c *Config) key() cache.Key {
 	return key
 }
 
-// anonymous reports whether it is not known what the sources hold.
+// anonymous reports whether a source has no identity.
 func (c *Config) anonymous() bool {
 	for _, s := range c.Sources {
 		if s.Identity == "" {

@@ -49,7 +49,7 @@ const (
 	cacheOnly               // from the cache, and there is no text
 )
 
-// shard identifies what was read.
+// shard identifies the data of a pass.
 type shard struct {
 	examples uint64
 	text     cache.Text

@@ -30,7 +30,7 @@ type Pass struct {
 	work  chan *job // the same jobs, for the workers
 	*pool
 
-	input    input       // what is open for reading
+	input    input       // the open input, for Close
 	text     *textReader // nil: a cache is read
 	writer   *writer     // nil: no cache is made
 	now      *job        // the job whose batches Next delivers

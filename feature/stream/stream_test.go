@@ -55,7 +55,7 @@ func drawn(seed uint64, n int) string {
 	return b.String()
 }
 
-// parsed returns what the sources are, parsed line by line.
+// parsed returns the examples of the sources, parsed line by line.
 func parsed(t testing.TB, cfg stream.Config, texts ...string) *feature.Batch {
 	t.Helper()
 	p, err := feature.NewParser(cfg.Feature)
@@ -285,7 +285,7 @@ func TestLifeOfACache(t *testing.T) {
 	examples(plan("creating cache_file"), 30)
 	cfg.KillCache = false
 
-	// Without text whatever is in the cache counts, but it must fit the options.
+	// Without text any contents of the cache count, but they must fit the options.
 	cfg.Sources = nil
 	examples(plan("using cache_file"), 30)
 	cfg.Feature.Interactions = []string{"ab"}

@@ -127,7 +127,7 @@ func (t *textReader) fileHeader(s *Source) (*header, error) {
 
 // add takes over n bytes that were read behind buf, and hands on a chunk if it is
 // due. last: they are the source's last ones, which need not end in a line feed.
-// more reports whether the pass goes on.
+// more reports whether the pass continues.
 func (t *textReader) add(n int, last bool) (more bool, err error) {
 	j, err := t.chunk(n, last)
 	if err != nil || j == nil {

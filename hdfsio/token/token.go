@@ -70,7 +70,7 @@ func Parse(b []byte) ([]Token, error) {
 var ofHDFS = []string{"HDFS_DELEGATION_TOKEN", "WEBHDFS delegation", "SWEBHDFS delegation"}
 
 // For returns the token for one of some services. A file with a single HDFS token
-// is for the only cluster, whatever its name.
+// is for the only cluster, under any name.
 func For(tokens []Token, services ...string) (Token, error) {
 	var of []Token
 	var names []string

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package crash tells a crash of a Go program from an exit code that the
+// Package crash distinguishes a crash of a Go program from an exit code that the
 // program has chosen.
 //
 // The Go runtime ends a crashed process with exit code 2, which here means bad

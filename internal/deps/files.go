@@ -65,7 +65,7 @@ func (p *pkg) add(path, module string) error {
 }
 
 // declared lists the names that a declaration adds. Exported methods are left out: without
-// types, their calls cannot be told from those of other packages' methods.
+// types, their calls cannot be distinguished from those of other packages' methods.
 func declared(d ast.Decl) (names []string) {
 	switch d := d.(type) {
 	case *ast.FuncDecl:

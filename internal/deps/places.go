@@ -162,7 +162,7 @@ func goPlaces(all map[string][]place, path, rel string) error {
 	return nil
 }
 
-// called returns the name of what a call calls: pkg.Name for errors and fmt, else the
+// called returns the name of the called function: pkg.Name for errors and fmt, else the
 // last part only.
 func called(call *ast.CallExpr) string {
 	f, ok := call.Fun.(*ast.SelectorExpr)

@@ -120,7 +120,7 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// FuzzFold is TestFold for whatever bits the operands have.
+// FuzzFold is TestFold for operands with any bits.
 func FuzzFold(f *testing.F) {
 	f.Add([]byte{0, 0, 0x80, 0x7f, 0, 0, 0x80, 0xff, 1, 2, 3, 4, 5, 6, 7, 8}, byte(0), byte(1), byte(1), byte(0))
 	f.Add(make([]byte, 8*190), byte(5), byte(3), byte(4), byte(2))

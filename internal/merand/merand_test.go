@@ -4,7 +4,7 @@ package merand
 
 import "testing"
 
-// The recorded numbers are what vw 9.11.9 prints of --random_weights, which are
+// The recorded numbers are those that vw 9.11.9 prints with --random_weights, which are
 // draws less a half, and the state that its model keeps after 16 of them.
 func TestFloatAsVW(t *testing.T) {
 	for _, c := range []struct {

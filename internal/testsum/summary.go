@@ -19,7 +19,7 @@ type outcome struct {
 	findings []string // first lines of a failure
 }
 
-// name returns what the report calls the test.
+// name returns the test's name in the report.
 func (o outcome) name() string {
 	if o.test == "" {
 		return o.pkg

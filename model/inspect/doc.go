@@ -18,5 +18,5 @@
 //
 // Everything is text for people, appended to dst; its order depends on nothing
 // but model and names. Weights are ordered by size, equal ones by number.
-// Names takes memory for every different name that it is told.
+// Names takes memory for every different name.
 package inspect

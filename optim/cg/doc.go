@@ -24,6 +24,6 @@
 // # State
 //
 // All but the gradient, which every pass computes, is in [State]: take it
-// between two passes, ship it, and [Restore] goes on where the first one stood,
+// between two passes, send it, and [Restore] continues where the first one stopped,
 // to the last bit.
 package cg

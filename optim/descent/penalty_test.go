@@ -34,7 +34,7 @@ func TestPrecondition(t *testing.T) {
 	}
 }
 
-// TestPenaltyByDifferences holds the penalty's gradient and curvature to
+// TestPenaltyByDifferences compares the penalty's gradient and curvature with
 // differences of its value.
 func TestPenaltyByDifferences(t *testing.T) {
 	for _, p := range []Penalty{

@@ -23,8 +23,8 @@ type Base interface {
 	// score before any class has learned from the example, limited to the range.
 	Update(class int, fs []feature.Feature, ex *feature.Example, score float32)
 
-	// Learn lets a class predict the example and learn from it, whatever other classes
-	// have learned before.
+	// Learn lets a class predict the example and learn from it. Other classes may have
+	// learned from it before.
 	Learn(class int, fs []feature.Feature, ex *feature.Example)
 
 	// End follows the last Update for an example.

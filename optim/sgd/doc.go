@@ -36,7 +36,7 @@
 // # State
 //
 // The floats of all weights ([Learner.Weights]) and a few numbers beside them
-// ([Scalars]) are the whole state: whoever copies both has copied the learner.
+// ([Scalars]) are the whole state: a copy of both is a copy of the learner.
 // When ranks average their weights, the Scalars stay each rank's own, as in vw.
 //
 // A caller that may need earlier weights while the learner continues gives it

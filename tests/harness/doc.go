@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package harness is what the drivers of tests/storm, tests/rdma and tests/hadoop have in
-// common: the programs, real examples, waiting, what a process writes, and which one it is.
+// Package harness holds the common parts of the drivers of tests/storm, tests/rdma and
+// tests/hadoop: programs, real examples, waits, the output of processes, and their ids.
 //
 //	err := harness.Go(ctx, nil, "build", "-o", dir, "../../cmd/gvw")
 //	examples, err := harness.Data{Root: "../..", Sets: os.Getenv("GVW_SHARED")}.Real(1000)

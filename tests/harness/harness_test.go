@@ -58,7 +58,7 @@ func TestData(t *testing.T) {
 	root := t.TempDir()
 	d := Data{Root: root, Sets: filepath.Join(root, "none")}
 	if _, err := d.Shared("data"); err == nil {
-		t.Error("found a process that does not exist")
+		t.Error("found a data set that does not exist")
 	}
 	if _, err := d.Real(1); err == nil {
 		t.Error("examples come from nowhere")

@@ -69,7 +69,7 @@ func run(t *testing.T, bin, data, dir, mode string, d disturbance) outcome {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, bin, args...)
 	cmd.Env = append(os.Environ(), "GVW_FAULT="+d.plan)
-	// The workers die with the launcher, whatever they are doing: their pipe ends.
+	// The workers always end with the launcher, because their pipe ends.
 	cmd.WaitDelay = 5 * time.Second
 	var said bytes.Buffer
 	cmd.Stderr = &said
@@ -188,7 +188,7 @@ func signalRank(launcher int, d disturbance) (at time.Time) {
 var stamp = regexp.MustCompile(`^time=(\S+) `)
 
 // firstOf returns the time of the first line of logs that matches and is not before a time;
-// zero: there is none. Logs tell milliseconds.
+// zero: there is none. Logs have milliseconds.
 func firstOf(pattern, match string, from time.Time) (first time.Time) {
 	re := regexp.MustCompile(match)
 	names, err := filepath.Glob(pattern)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// row is what is known about the jobs of one kind.
+// row is the summary of the jobs of one kind.
 type row struct {
 	kind                      string
 	count, struck, well       int

@@ -13,8 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// strike lets fault i of the scenario happen, and ends it when its time is over or when ctx
-// ends.
+// strike injects fault i of the scenario, and ends it after its duration or when ctx ends.
 func (j *job) strike(ctx context.Context, i int) {
 	f := j.scenario.Faults[i]
 	if f.planned() != "" || !pause(ctx, f.After) {
@@ -29,7 +28,7 @@ func (j *job) strike(ctx context.Context, i int) {
 	undo()
 }
 
-// pause waits, and reports whether ctx has not ended meanwhile.
+// pause waits for d, and returns false if ctx has ended.
 func pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():
@@ -41,7 +40,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 
 func nothing() {}
 
-// begin makes a fault happen, and returns what ends it.
+// begin injects a fault, and returns a function that ends it.
 func (j *job) begin(ctx context.Context, i int, f Fault) (undo func()) {
 	filter := func(host int, in, out string) { j.filter(host, i, in, out) }
 	peers := "{ "
@@ -87,10 +86,10 @@ func (j *job) begin(ctx context.Context, i int, f Fault) (undo func()) {
 		return mend
 	case DiskFull:
 		fill := filepath.Join(j.disk(hostName(f.Host)), "fill")
-		_ = shell("cat /dev/zero > %s", fill) // it ends with: no space left
+		_ = shell("cat /dev/zero > %s", fill) // it ends with the error "no space left"
 		return func() { os.Remove(fill) }
 	case ReadOnly:
-		// A file that is open for writing prevents it for a moment.
+		// An open file for writing prevents the remount for a moment.
 		at := j.disk(hostName(f.Host))
 		for ctx.Err() == nil && shell("mount -o remount,ro %s", at) != nil {
 			pause(ctx, 20*time.Millisecond)
@@ -144,7 +143,7 @@ func (j *job) exhaust(ctx context.Context, f Fault) (undo func()) {
 	}
 }
 
-// connect keeps opening connections to every port at which a rank may listen.
+// connect repeatedly opens connections to every port on which a rank may listen.
 func connect(ctx context.Context, host string) {
 	for ctx.Err() == nil {
 		for port := rankPorts; port < rankPorts+hosts; port++ {
@@ -156,7 +155,7 @@ func connect(ctx context.Context, host string) {
 	}
 }
 
-// limitOf lowers a soft limit of a process and returns the one before.
+// limitOf lowers a soft limit of a process and returns the previous one.
 func limitOf(pid, resource int, to uint64) (before uint64, ok bool) {
 	var old unix.Rlimit
 	if pid == 0 || unix.Prlimit(pid, resource, nil, &old) != nil {
@@ -172,16 +171,16 @@ func signal(pid int, sig unix.Signal) {
 	}
 }
 
-// signal sends a signal to the process of a rank that runs on a host, and returns its
-// number; 0 if there is none.
+// signal sends a signal to the process of a rank on a host, and returns its process id, or 0
+// without such a process.
 func (j *job) signal(host int, sig unix.Signal) int {
 	pid := j.process(host)
 	signal(pid, sig)
 	return pid
 }
 
-// failed starts the ranks of hosts that have failed for good on spare hosts, after a time
-// in which a scheduler would have noticed.
+// failed starts the ranks of permanently failed hosts on spare hosts, after the time that a
+// scheduler would need to detect the failure.
 func (j *job) failed(ctx context.Context, f Fault) {
 	if f.ofServer() || j.scenario.Abort || !pause(ctx, 2*time.Second) {
 		return

@@ -21,8 +21,8 @@ import (
 	"github.com/gvw-project/gvw/tests/harness"
 )
 
-// timeouts are the configured time-outs of a job, and their sum what it may take to end
-// after the last fault.
+// timeouts are the configured time-outs of a job. Their sum bounds the time from the last fault
+// to the end of the job.
 var timeouts = map[string]time.Duration{
 	"lost_after":      time.Second,
 	"stall_timeout":   3 * time.Second,
@@ -34,13 +34,13 @@ var timeouts = map[string]time.Duration{
 
 const (
 	margin    = 5 * time.Second
-	rankPorts = 26600 // where ranks listen: one port, and the next ones if it is taken
+	rankPorts = 26600 // first port on which ranks listen; the next ones are used if it is taken
 	envScan   = "STORMNET_SCAN"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// job is a job under way.
+// job is a running job.
 type job struct {
 	*cluster
 	scenario Scenario
@@ -63,7 +63,7 @@ type attempt struct {
 	model  string
 }
 
-// startServer starts the server, also again.
+// startServer starts the server, and can be called again to restart it.
 func (j *job) startServer() {
 	args := []string{"--nondaemon", "--bind", gatewayIP, "--port", gatewayPort}
 	if j.scenario.Journal {
@@ -155,8 +155,8 @@ func (j *job) start(rank, host int, spare bool) {
 	})
 }
 
-// process returns the process of the rank that was started first on a host: the child of its
-// supervisor, if it has one. 0: there is none now.
+// process returns the process of the first rank on a host: the child of its supervisor, or 0
+// without a child.
 func (j *job) process(host int) int {
 	j.mu.Lock()
 	var top int
@@ -172,7 +172,7 @@ func (j *job) process(host int) int {
 	return int(harness.Find(func(p harness.Process) bool { return p.Parent() == top }))
 }
 
-// settled reports whether every attempt has ended on which the end of the job depends.
+// settled reports whether every attempt that the end of the job depends on has ended.
 func (j *job) settled() bool {
 	failed := j.scenario.failed()
 	j.mu.Lock()
@@ -198,7 +198,7 @@ func (j *job) finishedRanks() bool {
 	return done == [ranks]bool{true, true, true, true}
 }
 
-// run runs a scenario in namespaces that the process has of its own.
+// run runs a scenario in the process's own namespaces.
 func run(t *testing.T, dir, programs, data string, s Scenario, length time.Duration) Outcome {
 	j := &job{cluster: newCluster(t, dir, s), scenario: s, programs: programs, data: data}
 	j.startServer()

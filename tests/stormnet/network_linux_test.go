@@ -36,8 +36,8 @@ func shell(format string, args ...any) error {
 	return nil
 }
 
-// cluster is the network and the disks of one job. The process has network, mount and
-// process namespaces of its own, so nothing of it outlives the process.
+// cluster is the simulated network and the disks of one job. The process has its own network,
+// mount and process namespaces, so they end with the process.
 type cluster struct {
 	t   *testing.T
 	dir string
@@ -45,8 +45,8 @@ type cluster struct {
 	mu     sync.Mutex
 	in     [hosts]map[int]string // rules of the packet filter by fault, for incoming packets
 	out    [hosts]map[int]string
-	frozen map[string]int // how many faults freeze a disk
-	thawed bool           // no disk freezes any more
+	frozen map[string]int // number of active faults that freeze a disk
+	thawed bool           // disks can no longer be frozen
 }
 
 // gateway is the name of the server's disk, and everyone that of the shared one.
@@ -55,13 +55,13 @@ const (
 	everyone = "all"
 )
 
-// disk returns the folder at which a host's disk is mounted.
+// disk returns the mount point of a host's disk.
 func (c *cluster) disk(name string) string { return filepath.Join(c.dir, "disk."+name) }
 
 func hostName(host int) string { return fmt.Sprintf("h%d", host) }
 
-// newCluster makes the hosts of a scenario. Disks that a fault freezes are file systems of
-// their own kind, since a tmpfs cannot be frozen.
+// newCluster creates the hosts of a scenario. Disks that a fault freezes are separate file
+// systems, since a tmpfs cannot be frozen.
 func newCluster(t *testing.T, dir string, s Scenario) *cluster {
 	t.Helper()
 	c := &cluster{t: t, dir: dir, frozen: map[string]int{}}
@@ -103,8 +103,8 @@ func newCluster(t *testing.T, dir string, s Scenario) *cluster {
 	return c
 }
 
-// thaw makes every disk writable again, for good: a process that waits for a frozen disk
-// cannot be killed, and a fault that wants to write to it does not return.
+// thaw makes every disk writable for the rest of the job: a process that waits for a frozen
+// disk cannot be killed, and a fault that writes to it does not return.
 func (c *cluster) thaw() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,7 +116,7 @@ func (c *cluster) thaw() {
 	}
 }
 
-// freeze makes writes to a disk block, or ends that.
+// freeze makes writes to a disk block, or stops that.
 func (c *cluster) freeze(name string, on bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

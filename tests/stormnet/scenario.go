@@ -16,7 +16,7 @@ const (
 	hosts  = ranks + spares
 )
 
-// Kind is what a fault does.
+// Kind is the kind of a fault.
 type Kind string
 
 // The kinds of faults.
@@ -37,20 +37,20 @@ const (
 	ReadOnly    Kind = "disk read-only"  // the host's disk is remounted read-only
 	Frozen      Kind = "disk frozen"     // writes to the host's disk block
 	Shared      Kind = "shared frozen"   // writes to the shared disk block
-	Descriptors Kind = "descriptors"     // the process may open no more files, and strangers connect
+	Descriptors Kind = "descriptors"     // the process may open no more files, and another host opens connections
 	Memory      Kind = "memory"          // the process may map no more memory
 	ServerStop  Kind = "server stopped"  // SIGSTOP of the server
-	ServerKill  Kind = "server killed"   // SIGKILL of the server, which is started again unless it is for good
+	ServerKill  Kind = "server killed"   // SIGKILL of the server, which is restarted unless the fault is permanent
 	ServerDisk  Kind = "journal frozen"  // writes to the disk of the journal block
 )
 
-// trait says how a kind of fault may be drawn.
+// trait holds the rules for drawing a kind of fault.
 type trait struct {
 	kind    Kind
 	weight  int  // how often it is drawn, relative to others
 	pair    bool // it has a second host
-	instant bool // it has no duration: it strikes once
-	forGood bool // it may last to the end of the job
+	instant bool // it has no duration
+	forGood bool // it may be permanent
 	longest time.Duration
 }
 
@@ -92,22 +92,22 @@ func traitOf(k Kind) trait {
 // Fault is one fault of a scenario.
 type Fault struct {
 	Kind  Kind
-	Host  int           // the host that it strikes, also the rank that starts there; 0 for those of the server
+	Host  int           // host of the fault, and the rank that starts there; 0 for faults of the server
 	Other int           // the second host of a pair; else -1
 	After time.Duration // since the start of the ranks
-	For   time.Duration // 0: for good, or an instant
-	Draw  uint64        // details: which signal, which collective
+	For   time.Duration // duration; 0: permanent, or an instant
+	Draw  uint64        // selects details, such as the signal or the collective
 }
 
 // forGood reports whether the fault lasts to the end of the job.
 func (f Fault) forGood() bool { return f.For == 0 && !traitOf(f.Kind).instant }
 
-// ofServer reports whether the fault strikes the gateway.
+// ofServer reports whether the fault is one of the gateway.
 func (f Fault) ofServer() bool {
 	return f.Kind == ServerStop || f.Kind == ServerKill || f.Kind == ServerDisk
 }
 
-// planned returns the fault as a clause of GVW_FAULT, for the kinds that a process inflicts on
+// planned returns the fault as a clause of GVW_FAULT, for the kinds that a process injects into
 // itself; "" for the others.
 func (f Fault) planned() string {
 	switch f.Kind {
@@ -141,7 +141,7 @@ func (f Fault) String() string {
 	return b.String()
 }
 
-// Scenario is one job and the faults that strike it.
+// Scenario is one job and its faults.
 type Scenario struct {
 	Seed, Job  uint64
 	Abort      bool // --on_loss abort; else wait
@@ -168,11 +168,11 @@ func (s Scenario) String() string {
 	return fmt.Sprintf("%s: %s", mode, strings.Join(parts, "; "))
 }
 
-// earliest is when the first fault may strike. A signal between fork and exec of a Go program
-// would run the handler of the parent's runtime on the parent's memory.
+// earliest is the time of the first possible fault. A signal between fork and exec of a Go
+// program would run the handler of the parent's runtime on the parent's memory.
 const earliest = 100 * time.Millisecond
 
-// draw makes job n of a seed. length is how long an undisturbed job takes.
+// draw returns job n of a seed. length is the duration of an undisturbed job.
 func draw(seed, n uint64, length time.Duration) Scenario {
 	r := rand.New(rand.NewPCG(seed, n))
 	s := Scenario{Seed: seed, Job: n, Abort: r.IntN(6) == 0, Journal: r.IntN(2) == 0, Checkpoint: r.IntN(2) == 0}
@@ -194,7 +194,7 @@ func draw(seed, n uint64, length time.Duration) Scenario {
 			f.Other = (f.Host + 1 + r.IntN(ranks-1)) % ranks
 		}
 		length := 200*time.Millisecond + time.Duration(r.Int64N(int64(max(t.longest, 1))))
-		// One fault for good a job: what is left of two is often no cluster.
+		// At most one permanent fault per job: with two, the rest is often not a cluster.
 		forGood := t.forGood && lasting == 0 && r.IntN(3) == 0
 		if !t.instant && !forGood {
 			f.For = length
@@ -211,26 +211,26 @@ func draw(seed, n uint64, length time.Duration) Scenario {
 	return s
 }
 
-// failed returns the hosts that the scenario leaves unusable for good.
+// failed returns the hosts that are permanently unusable in the scenario.
 func (s Scenario) failed() (failed [hosts]bool) {
 	for _, f := range s.Faults {
 		if !f.forGood() || f.ofServer() {
 			continue
 		}
 		failed[f.Host] = true
-		if f.Other >= 0 { // the server decides which of the two has to go
+		if f.Other >= 0 { // the server decides which of the two is excluded
 			failed[f.Other] = true
 		}
 	}
 	return failed
 }
 
-// withoutServer reports whether the server does not come back.
+// withoutServer reports whether the server fails permanently.
 func (s Scenario) withoutServer() bool {
 	return slices.ContainsFunc(s.Faults, func(f Fault) bool { return f.Kind == ServerKill && f.forGood() })
 }
 
-// restarts returns how often a rank may be started again.
+// restarts returns the greatest number of restarts of a rank.
 func (s Scenario) restarts() int {
 	if s.withoutServer() {
 		return 1
@@ -238,7 +238,7 @@ func (s Scenario) restarts() int {
 	return 20
 }
 
-// last is when the last fault begins or ends, since the start of the ranks.
+// last returns the time when the last fault begins or ends, since the start of the ranks.
 func (s Scenario) last() (last time.Duration) {
 	for _, f := range s.Faults {
 		last = max(last, f.After+f.For)

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestDraw checks that a seed always means the same job, that every kind is drawn, and
-// that no scenario needs more hosts than there are.
+// TestDraw checks that a seed always gives the same job, that every kind is drawn, and that no
+// scenario needs more than the available hosts.
 func TestDraw(t *testing.T) {
 	seen := map[Kind]int{}
 	for n := range uint64(2000) {
@@ -48,7 +48,7 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// TestVerdict checks what counts as wrong.
+// TestVerdict checks the rules of Outcome.wrong.
 func TestVerdict(t *testing.T) {
 	const want = "m"
 	good := Attempt{Ended: true, Model: want}

@@ -21,21 +21,21 @@ import (
 	"github.com/gvw-project/gvw/tests/harness"
 )
 
-// envJob is the order of a process that runs one job in namespaces of its own.
+// envJob holds the order of a process that runs one job in its own namespaces.
 const envJob = "STORMNET_JOB"
 
-// order is what such a process is told, in JSON.
+// order is the input of such a process, in JSON.
 type order struct {
 	Scenario            Scenario
 	Programs, Data, Dir string
 	Length              time.Duration
 }
 
-// TestScan is the stranger that opens connections to a host, in a process of its own.
+// TestScan acts as a port scanner that opens connections to a host, in its own process.
 func TestScan(t *testing.T) {
 	host := os.Getenv(envScan)
 	if host == "" {
-		return // it has no part in a run of all tests
+		return // it does nothing in a run of all tests
 	}
 	connect(t.Context(), host)
 }
@@ -44,7 +44,7 @@ func TestScan(t *testing.T) {
 func TestJob(t *testing.T) {
 	text := os.Getenv(envJob)
 	if text == "" {
-		return // it has no part in a run of all tests
+		return // it does nothing in a run of all tests
 	}
 	var o order
 	if err := json.Unmarshal([]byte(text), &o); err != nil {
@@ -60,8 +60,8 @@ func TestJob(t *testing.T) {
 	}
 }
 
-// needs skips the test where there are no namespaces, no packet filter or no disks to
-// freeze.
+// needs skips the test on a system without namespaces, a packet filter or disks that can be
+// frozen.
 func needs(t *testing.T) {
 	t.Helper()
 	why := ""
@@ -88,7 +88,7 @@ func needs(t *testing.T) {
 	t.Skip(why)
 }
 
-// within runs a job in namespaces of its own and returns its outcome.
+// within runs a job in its own namespaces and returns its outcome.
 func within(t *testing.T, o order) (Outcome, error) {
 	t.Helper()
 	text, err := json.Marshal(o)

@@ -9,8 +9,8 @@ import (
 	"text/tabwriter"
 )
 
-// table prints what became of the jobs in which each kind of fault struck. A job with
-// several faults counts in the row of each.
+// table returns the outcomes of the jobs by kind of fault. A job with several faults counts in
+// the row of each.
 func table(all []Outcome, want string) string {
 	var b bytes.Buffer
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)

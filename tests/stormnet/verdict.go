@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Outcome is what became of a job.
+// Outcome is the outcome of a job.
 type Outcome struct {
 	Scenario Scenario
 	Hung     bool
@@ -17,19 +17,19 @@ type Outcome struct {
 	Seconds  float64 // from the start of the ranks to the end of the last one
 }
 
-// Attempt is what became of one supervised rank.
+// Attempt is the outcome of one supervised rank.
 type Attempt struct {
 	Rank, Host int
 	Spare      bool // started on a spare host after the rank's own had failed
-	Lost       bool // it was stopped or cut off for good, and killed at the end of the job
+	Lost       bool // it was stopped or cut off permanently, and killed at the end of the job
 	Ended      bool
 	Code       int    // of the exit; -1: ended by a signal
 	Model      string // "": none; else the hexadecimal SHA-256 of the file
 	Last       string // the last line on stderr
 }
 
-// finished reports whether the job has ended well: of every rank one attempt has exited
-// with 0, and has left a model.
+// finished reports whether the job has succeeded: one attempt of every rank has exited with 0
+// and left a model.
 func (o Outcome) finished() bool {
 	for rank := range ranks {
 		if !slices.ContainsFunc(o.Attempts, func(a Attempt) bool { return a.Rank == rank && a.Code == 0 && a.Ended && a.Model != "" }) {
@@ -39,7 +39,7 @@ func (o Outcome) finished() bool {
 	return true
 }
 
-// mustFinish reports whether enough of the cluster is left for a job that recovers.
+// mustFinish reports whether the remaining cluster is enough for a job that recovers.
 func (s Scenario) mustFinish() bool {
 	if s.Abort {
 		return false
@@ -47,7 +47,7 @@ func (s Scenario) mustFinish() bool {
 	return !s.withoutServer()
 }
 
-// causes are patterns of which the last line of a rank that failed must match one.
+// causes returns patterns; the last line of a failed rank must match one of them.
 func (s Scenario) causes() []string {
 	var all []string
 	for _, f := range s.Faults {
@@ -75,8 +75,8 @@ func (s Scenario) causes() []string {
 	return all
 }
 
-// wrong returns what is wrong with the outcome, "" if nothing is. want is the hash of the model
-// of an undisturbed job.
+// wrong returns the fault of the outcome, or "". want is the hash of the model of an
+// undisturbed job.
 func (o Outcome) wrong(want string) string {
 	if o.Hung {
 		var left []string

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package featuretest has what the tests of all formats need: batches in the
-// words of the files that were recorded from the real vw
-// (feature/testdata/vw_cache.py), and what every batch must hold.
+// Package featuretest has helpers for the tests of all formats: batches in the
+// form of the files that were recorded from the real vw
+// (feature/testdata/vw_cache.py), and checks that every batch must pass.
 package featuretest
 
 import (

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=dash
 #
-# Makes what is not there of the guest's two Soft-RoCE devices and the cable between them, and
+# Creates the missing ones of the guest's two Soft-RoCE devices and the cable between them, and
 # waits until they can be used. Tests that take them away run it.
 /bin/ip link show veth0 >/dev/null 2>&1 || /bin/ip link add veth0 type veth peer name veth1
 for i in all veth0 veth1; do
