@@ -30,8 +30,8 @@ func (r *Regularizer) check() error {
 	return r.Header.check()
 }
 
-// maxRegularizerBits is one bit less than for models, because there are two values per weight
-// and indices have 32 bits.
+// maxRegularizerBits bounds the table so that the indices of two values per weight fit vw's
+// 32-bit numbers.
 const maxRegularizerBits = 30
 
 // head returns the header, which always keeps --bfgs or --conjugate_gradient: vw

@@ -27,7 +27,8 @@ type Batch struct {
 	CPU   float64 `json:"cpu_us"` // microseconds per call, summed over all ranks
 }
 
-// The target duration of a batch, and the least number of batches.
+// The target durations of a batch and of a warm-up batch, and limits on the calls per batch and
+// on the batches.
 const (
 	batchTime  = 20 * time.Millisecond
 	warmTime   = batchTime / 4
