@@ -23,6 +23,7 @@ func Status(ctx context.Context, network transport.Network, server string, creds
 	return s, requestError(server, "list the jobs", err)
 }
 
+// endpointAt returns the endpoint of a request from outside of a job.
 func endpointAt(network transport.Network, server string, creds *auth.Credentials) endpoint {
 	if network == nil {
 		network = transport.TCP
@@ -39,10 +40,11 @@ func requestError(server, doing string, err error) error {
 	return &protocol.ServerError{Server: server, Doing: doing, Err: err}
 }
 
+// status requests and decodes the list of jobs.
 func (g endpoint) status(ctx context.Context) (*protocol.ServerStatus, error) {
 	answer, err := g.request(ctx, &protocol.StatusFrame{})
 	if errors.Is(err, errVWServer) {
-		return nil, fmt.Errorf("%w, which tells nobody about its jobs", err)
+		return nil, fmt.Errorf("%w, which does not list its jobs", err)
 	}
 	if err != nil {
 		return nil, err
@@ -78,7 +80,7 @@ func Cancel(ctx context.Context, network transport.Network, server string, creds
 	g := endpointAt(network, server, creds)
 	answer, err := g.request(ctx, f)
 	if errors.Is(err, errVWServer) {
-		err = fmt.Errorf("%w, which cancels nothing", err)
+		err = fmt.Errorf("%w, which cannot cancel jobs", err)
 	}
 	if err == nil {
 		switch f := answer.(type) {

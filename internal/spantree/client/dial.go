@@ -32,6 +32,7 @@ func (g endpoint) connect(ctx context.Context, talk func(net.Conn, *protocol.Fra
 	if err != nil {
 		return nil, nil, err
 	}
+	// A deadline in the past interrupts the handshake and talk, which read without ctx.
 	stop := context.AfterFunc(ctx, func() { _ = bare.SetDeadline(time.Unix(1, 0)) })
 	var frames *protocol.FrameReader
 	conn, err := g.creds.Client(ctx, bare, hostOf(g.server))
@@ -44,7 +45,7 @@ func (g endpoint) connect(ctx context.Context, talk func(net.Conn, *protocol.Fra
 		err = talk(conn, frames)
 	}
 	if !stop() {
-		err = context.Cause(ctx)
+		err = context.Cause(ctx) // the deadline was set, so the connection is useless even without an error
 	}
 	if err != nil {
 		_ = bare.Close() // err is the cause
@@ -75,6 +76,7 @@ func (g endpoint) refusal(f *protocol.RefusedFrame) error {
 	}
 }
 
+// refused returns the refusal of a server by this client, for its credentials.
 func (g endpoint) refused(format string, args ...any) error {
 	return &protocol.RefusedError{ByClient: true, Server: g.server, Code: protocol.Unauthorised, Reason: fmt.Sprintf(format, args...)}
 }

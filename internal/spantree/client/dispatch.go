@@ -59,7 +59,7 @@ func (m *Member) dispatch(f protocol.Frame) {
 		case *protocol.MembersFrame:
 			m.setMembers(f.Members)
 		case *protocol.StandByFrame:
-			if f.Holder == 0 && f.Host == "" {
+			if f.Holder == 0 && f.Host == "" { // the job has removed or excluded the rank
 				m.cfg.Log.Info("standby until the end: the job runs without this rank", "rank", m.cfg.Rank)
 				break
 			}
@@ -145,6 +145,7 @@ func (m *Member) onEpochEnd(f *protocol.EpochEndFrame) {
 		})
 		return
 	}
+	// Seal comes first: after POSITION this rank must not complete another step in this epoch.
 	at := m.cfg.Steps.Seal(f.Epoch)
 	m.change(func() {
 		m.heard = m.now()
@@ -163,6 +164,7 @@ func (m *Member) startEpoch(w *Wiring) {
 		m.endEpoch(&protocol.LostError{Job: m.cfg.Job, Rank: -1, Why: "another epoch has started"})
 		m.previous, m.previousCause = m.wiring, m.epochCause
 		m.wiring, m.ended, m.epochCause = w, make(chan struct{}), nil
+		// POSITION answers the end of an earlier epoch: a restarted server does not need it any more.
 		m.replayLog = slices.DeleteFunc(m.replayLog, func(f protocol.Frame) bool { return protocol.TypeOf(f) == protocol.TypePosition })
 		clear(m.askAcked)
 		if m.previous != nil && w.Members != nil && len(w.Members) < len(m.previous.Members) {

@@ -76,7 +76,8 @@ func (m *Member) sendHeartbeats() {
 		if quiet {
 			continue
 		}
-		// Whether a write fails is the reader's business: there may be an EPOCH_END to read. // the reader handles a broken connection: an EPOCH_END may be unread
+		// A failed write is ignored here. The reader handles the end of the connection, because an
+		// EPOCH_END may still be unread.
 		w := m.cfg.Waiting()
 		err := m.write(&protocol.HeartbeatFrame{Seq: seq, Epoch: m.epoch(), WaitsFor: w.Rank, Collective: w.Collective, Waits: protocol.Clip(w.Text, protocol.MaxWaits)})
 		if err == nil && !reported && progress != (protocol.Progress{}) {
@@ -101,7 +102,7 @@ func (m *Member) lease(seq uint64) {
 // so no two attempts rename at the same time. An attempt that was considered lost gets no lease.
 func (m *Member) Lease(ctx context.Context) error {
 	if m.Streams() {
-		return nil
+		return nil // vw's protocol has no heartbeats, and no rank is replaced
 	}
 	return m.wait(ctx, "hold the lease of the rank", func() bool { return time.Since(m.leaseStart) < m.cfg.LostAfter/2 })
 }
@@ -113,7 +114,7 @@ func (m *Member) Ask(ctx context.Context, peer int, collective uint64, fault pro
 	if m.Streams() {
 		return false
 	}
-	m.change(func() { delete(m.askAcked, peer) })
+	m.change(func() { delete(m.askAcked, peer) }) // an acknowledgement of an earlier ASK does not count
 	if m.write(&protocol.AskFrame{Epoch: m.epoch(), Peer: peer, Collective: collective, Fault: fault, Detail: protocol.Clip(detail, protocol.MaxText)}) != nil {
 		return false
 	}

@@ -194,6 +194,8 @@ func (c JoinConfig) Validate() error {
 	return errors.Join(faults...)
 }
 
+// splitAdvertise splits JoinConfig.Advertise. An empty string is valid: the rank has no data
+// listener.
 func splitAdvertise(s string) (host string, port uint16, err error) {
 	if s == "" {
 		return "", 0, nil
@@ -220,7 +222,7 @@ func Join(ctx context.Context, cfg JoinConfig) (*Member, error) {
 	if cfg.Spare {
 		cfg.Rank = -1
 	}
-	for cfg.Attempt == 0 {
+	for cfg.Attempt == 0 { // 0 means "no number", so the random number must differ from it
 		var b [8]byte
 		protocol.Random(b[:])
 		cfg.Attempt = binary.LittleEndian.Uint64(b[:])
@@ -231,6 +233,8 @@ func Join(ctx context.Context, cfg JoinConfig) (*Member, error) {
 		return err
 	})
 	if errors.Is(err, errVWServer) {
+		// The registration follows in Ready, since vw's server never frees the rank of a worker that
+		// has left.
 		cfg.Log.Warn("the server is vw's own: joining as a vw worker, and a loss ends the job", "server", cfg.Server)
 		return &Member{cfg: cfg, over: make(chan struct{}), vwServer: true}, nil
 	}

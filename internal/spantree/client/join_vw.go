@@ -15,8 +15,9 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// joinVW registers at vw's own server as a vw worker: it sends its registration, and reads ok and
-// the number of children; it sends its port, and reads the address of its parent.
+// joinVW registers at vw's own server as a vw worker. It sends its registration, and reads ok and
+// the number of children. Then it sends its port, and reads the address of its parent. The order of
+// the bytes is that of all_reduce_init in vw's allreduce_sockets.cc; docs/protocol.md has the table.
 func (m *Member) joinVW(ctx context.Context) (*Wiring, error) {
 	// vw's server does not report missing ranks, so the error cannot name them.
 	within, cancel := context.WithTimeoutCause(ctx, m.cfg.StartTimeout, &protocol.StartError{
@@ -41,6 +42,8 @@ func (m *Member) joinVW(ctx context.Context) (*Wiring, error) {
 	return w, err
 }
 
+// registerVW exchanges the bytes of vw's protocol over a connection to the server. Numbers are
+// little endian, except for addresses and ports.
 func (m *Member) registerVW(conn net.Conn) (*Wiring, error) {
 	ask := func(doing string, answer []byte, question ...byte) error {
 		_, err := conn.Write(question)
@@ -66,7 +69,7 @@ func (m *Member) registerVW(conn net.Conn) (*Wiring, error) {
 	}
 	if binary.LittleEndian.Uint32(ok[:]) != 1 {
 		return nil, &protocol.RefusedError{Server: m.cfg.Server, Code: protocol.RankHeld, Reason: fmt.Sprintf(
-			"vw's server has a rank %d of job %d already; it forgets none that died, so use another unique_id", m.cfg.Rank, m.cfg.Job.UniqueID)}
+			"vw's server has a rank %d of job %d already; it never frees the rank of a dead worker: use another unique_id", m.cfg.Rank, m.cfg.Job.UniqueID)}
 	}
 	var kids [2]byte
 	if err := ask("wait for the other ranks", kids[:]); err != nil {
@@ -74,7 +77,7 @@ func (m *Member) registerVW(conn net.Conn) (*Wiring, error) {
 	}
 	w := &Wiring{Stream: true, Kids: int(binary.LittleEndian.Uint16(kids[:]))}
 	if w.Kids > 2 {
-		return nil, m.serverError("wire the job", fmt.Errorf("%d children: no tree of vw's has so many", w.Kids))
+		return nil, m.serverError("wire the job", fmt.Errorf("got %d children, want at most 2", w.Kids))
 	}
 	var parent [6]byte
 	if err := ask("wire the job", parent[:], binary.BigEndian.AppendUint16(nil, port)...); err != nil {

@@ -44,21 +44,22 @@ type Member struct {
 	server          uint64   // incarnation, as in WELCOME
 	serverRestarted bool     // it is not the server that this rank has joined first
 	heard           time.Time
-	leaseStart      time.Time // time at which the newest acknowledged heartbeat was sent
-	sent            [8]sentHeartbeat
+	leaseStart      time.Time        // time at which the newest acknowledged heartbeat was sent
+	sent            [8]sentHeartbeat // the newest ones, by seq modulo 8
 	progress        protocol.Progress
-	reported        bool // progress was sent
-	closing         bool
+	reported        bool             // progress was sent
+	closing         bool             // Close was called
 	leaveReason     string           // why this attempt leaves early; "": it does not
 	replayLog       []protocol.Frame // frames that a restarted server must get again, in their order
 
-	writing sync.Mutex // held while a frame is written
-	buf     []byte
+	writing sync.Mutex    // held while a frame is written
+	buf     []byte        // of the newest frame, reused; guarded by writing
 	stop    chan struct{} // closed by Close: ends the heartbeats
 	stopped sync.Once
 	work    sync.WaitGroup // the reader, the heartbeats and the watcher
 }
 
+// newMember starts the goroutines of a member that has joined over conn.
 func newMember(cfg JoinConfig, conn net.Conn, frames *protocol.FrameReader, joined *protocol.JoinedFrame) *Member {
 	ctx, cancel := context.WithCancel(context.Background())
 	m := &Member{
@@ -178,6 +179,7 @@ func (m *Member) Disconnect() error {
 	return m.conn.Close()
 }
 
+// epoch returns the newest epoch; zero before the wiring.
 func (m *Member) epoch() protocol.Epoch {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -220,6 +222,7 @@ func (m *Member) wait(ctx context.Context, doing string, ready func() bool) erro
 	}
 }
 
+// serverError returns an error for an operation that needs the server, which is lost.
 func (m *Member) serverError(doing string, err error) error {
 	return &protocol.ServerError{Server: m.cfg.Server, Doing: doing, Err: err}
 }

@@ -64,7 +64,7 @@ func wiringOf(f *protocol.EpochStartFrame, total, rank int) *Wiring {
 		Resume: Point{f.ResumeEpoch, f.ResumeStep},
 	}
 	for _, p := range f.Members {
-		if p.Rank >= 0 && p.Rank < total {
+		if p.Rank >= 0 && p.Rank < total { // the decoder does not know the total
 			w.Members = append(w.Members, p.Rank)
 			w.Peers[p.Rank], w.Seen[p.Rank] = protocol.HostPort(p.Host, p.Port), cmp.Or(p.Seen, p.Host)
 		}
@@ -143,6 +143,7 @@ func (m *Member) Ended(w *Wiring) <-chan struct{} {
 	return m.ended
 }
 
+// alreadyEnded is the result of Ended for an epoch that is not the newest.
 var alreadyEnded = func() chan struct{} {
 	c := make(chan struct{})
 	close(c)
@@ -194,7 +195,7 @@ func (m *Member) Assigned(ctx context.Context) (rank int, err error) {
 		if _, limited := m.startLeft(); limited {
 			return "a spare waits for the job to start"
 		}
-		return "" // hours may pass
+		return "" // a spare may wait for hours: no line every 10 s
 	}, func() bool {
 		rank = m.cfg.Rank
 		return rank >= 0 || m.gotFinished
@@ -212,7 +213,7 @@ func (m *Member) Members(ctx context.Context) (live []int, err error) {
 	if m.vwServer || m.cfg.Elastic == 0 {
 		return protocol.Members{}.Included(m.cfg.Total), nil
 	}
-	err = m.waitLogging(ctx, "learn who takes part", true, func() string { return "waiting for the ranks of the job" }, func() bool {
+	err = m.waitLogging(ctx, "wait for the members of the job", true, func() string { return "waiting for the ranks of the job" }, func() bool {
 		return m.members.Decided || m.gotFinished
 	})
 	m.mu.Lock()
@@ -240,8 +241,8 @@ func (m *Member) Excluded() bool {
 // It must be called before Ready.
 func (m *Member) Checkpoint(step uint64) { m.checkpoint = step }
 
-// waitLogging waits until ready returns true. Every 10 s it logs the result of says, unless that is
-// "". With starts it fails when ranks have been missing for StartTimeout.
+// waitLogging waits until ready returns true. Every logInterval it logs the result of says, unless
+// that is "". With starts it fails when ranks have been missing for StartTimeout.
 func (m *Member) waitLogging(ctx context.Context, doing string, starts bool, says func() string, ready func() bool) error {
 	start, logged := time.Now(), time.Now()
 	for {
@@ -252,7 +253,7 @@ func (m *Member) waitLogging(ctx context.Context, doing string, starts bool, say
 		}
 		slice, cancel := context.WithTimeout(ctx, limit)
 		err := m.wait(slice, doing, ready)
-		expired := err != nil && err == context.Cause(slice) && ctx.Err() == nil
+		expired := err != nil && err == context.Cause(slice) && ctx.Err() == nil // only the slice has ended
 		cancel()
 		switch left, limited := m.startLeft(); {
 		case err == nil:
@@ -297,6 +298,7 @@ func (m *Member) startLimit() time.Duration {
 	return m.cfg.StartTimeout
 }
 
+// report returns the newest report of the server on a waiting job.
 func (m *Member) report() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

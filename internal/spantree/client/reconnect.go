@@ -61,7 +61,7 @@ func (m *Member) reconnect(ctx context.Context, ended error) *protocol.FrameRead
 		return nil
 	}
 	_ = m.Disconnect()
-	m.change(func() { m.conn = nil })
+	m.change(func() { m.conn = nil }) // until replay, writes fail and the heartbeats pause
 	m.cfg.Log.Warn("server lost, continuing and reconnecting", "server", m.cfg.Server, "rank", m.cfg.Rank,
 		"for", m.cfg.ServerTimeout, "error", ended)
 	var frames *protocol.FrameReader
@@ -111,7 +111,7 @@ func (m *Member) rejoin(ctx context.Context) (*protocol.FrameReader, error) {
 	m.mu.Lock()
 	join.Members = m.members
 	if m.wiring != nil {
-		join.Epoch, join.Token = m.wiring.Epoch, m.wiring.Token
+		join.Epoch, join.Token = m.wiring.Epoch, m.wiring.Token // ranks that join later need the token
 	}
 	for _, f := range m.replayLog {
 		switch f.(type) {

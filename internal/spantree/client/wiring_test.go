@@ -15,8 +15,9 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// A rank makes a wiring of any EPOCH_START: its members are ranks of the job in ascending order,
-// each with an address; what it misses has a source in the job; and it owes only to other ranks.
+// A wiring can be made of any EPOCH_START. Its members are ranks of the job in ascending order, each
+// with an address. The missing data of this rank has a source in the job, and this rank owes data
+// only to other ranks.
 func TestWiringOfAnyEpochStart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		total := rapid.IntRange(1, 6).Draw(t, "total")
@@ -60,8 +61,8 @@ type recordedConn struct {
 func (c *recordedConn) Read(b []byte) (int, error)  { return c.Reader.Read(b) }
 func (c *recordedConn) Write(b []byte) (int, error) { return c.sent.Write(b) }
 
-// FuzzHandshake holds that a client survives any answer to its hello: it sends the hello only,
-// and accepts nothing but a WELCOME of its own version, from which it reads frames.
+// FuzzHandshake checks that a client survives any answer to its hello. It sends only the hello, and
+// accepts only a WELCOME of its own version, after which it reads frames.
 func FuzzHandshake(f *testing.F) {
 	for _, frame := range []protocol.Frame{
 		&protocol.WelcomeFrame{Term: 1, Incarnation: 2, MaxFrame: 65536, MaxRanks: 10, Version: "v"},

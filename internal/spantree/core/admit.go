@@ -25,7 +25,8 @@ func refuse(code protocol.Code, format string, args ...any) *refusal {
 	return &refusal{code: code, reason: fmt.Sprintf(format, args...)}
 }
 
-// onVWHello answers ok at once, 1 or 0, as vw's own server does.
+// onVWHello answers ok at once, 1 or 0, as vw's own server does (run in spanning_tree.cc). vw leaves
+// the connection of a refused worker open; this server closes it.
 func (m *Machine) onVWHello(ev VWHello) {
 	j, no := m.jobOfVW(ev)
 	if no != nil {
@@ -121,9 +122,10 @@ func (m *Machine) onJoin(ev JoinReceived) {
 	if a.lostAfter == 0 {
 		a.lostAfter = m.LostAfter
 	}
-	// The interval between two heartbeats is no silence.
+	// A rank is silent between two heartbeats. The limit is at least two intervals, so that one
+	// delayed heartbeat is no loss.
 	a.lostAfter = min(max(a.lostAfter, 2*f.Heartbeat), m.IdleFor)
-	if !j.configured() {
+	if !j.configured() { // the first native attempt sets the agreement
 		j.policy, j.replaceTimeout, j.slowFactor = f.OnLoss, cmp.Or(f.ReplaceTimeout, m.ReplaceTimeout), f.SlowFactor
 		j.options, j.digest, j.generation, j.owner = f.Options, f.OptionsSHA256, f.Generation, f.Owner
 		j.startTimeout = f.Elastic
@@ -146,6 +148,7 @@ func (m *Machine) onJoin(ev JoinReceived) {
 		m.keepSpare(a, joined)
 		return
 	}
+	// jobOfJoin has refused the attempt unless the rank is free or may have standbys.
 	if j.recovers() && !j.free(a.rank) {
 		m.standBy(a)
 		joined.Joined = uint32(j.accountedFor())
@@ -160,6 +163,8 @@ func (m *Machine) onJoin(ev JoinReceived) {
 	m.decideMembers(j)
 }
 
+// refuse refuses a JOIN: it sends REFUSED, closes the connection, and counts the refusal for the
+// status.
 func (m *Machine) refuse(ev JoinReceived, no *refusal) {
 	f := ev.Join
 	m.refused.add(f, no, m.Now)
@@ -278,7 +283,8 @@ func (j *job) checkAgreement(f *protocol.JoinFrame) *refusal {
 	return nil
 }
 
-// checkRank refuses values on which vw's own server crashes.
+// checkRank refuses values that are no rank of a job. On total 0 and on large totals vw's own server
+// crashes: it computes log(0), or allocates memory for total without a check.
 func (m *Machine) checkRank(rank, total uint64) *refusal {
 	switch {
 	case total == 0:
@@ -359,7 +365,7 @@ func (m *Machine) open(id protocol.Job, total int, generation uint32) (*job, *re
 		j.restart.graceUntil = m.Grace
 	}
 	if p := m.pastJobs.by[id]; p != nil {
-		j.restart.lastN = p.epoch.N // so that attempts of the earlier job are not accepted as this job's
+		j.restart.lastN = p.epoch.N // epochs continue, so that attempts of the earlier job are not accepted as this job's
 	}
 	m.jobs[id] = j
 	m.order = append(m.order, j)
@@ -464,7 +470,7 @@ func (m *Machine) lose(a *attempt, why string) {
 		m.log(slog.LevelWarn, "rank left before the start", append(a.attrs(), slog.String("why", why))...)
 		m.leaveFilling(a, why)
 	case j.phase == ending && a.complete && len(a.owed) == 0:
-		// It had nothing left to do except to wait for the others.
+		// The rank only waited for the others, so its loss has no effect.
 		m.log(slog.LevelInfo, "rank left after its work was done", append(a.attrs(), slog.String("why", why))...)
 		m.do(CloseConn{a.conn})
 		m.forget(a)
@@ -546,6 +552,8 @@ func (m *Machine) onFail(a *attempt, f *protocol.FailFrame) {
 	m.fail(a.job, protocol.Cause{Kind: protocol.CauseGaveUp, Rank: a.rank, Host: a.host, Why: f.Reason, Detail: f.Detail})
 }
 
+// onHeartbeat acknowledges a heartbeat, which extends the rank's lease. While the job waits, it also
+// sends the reason if that has changed.
 func (m *Machine) onHeartbeat(a *attempt, f *protocol.HeartbeatFrame) {
 	a.waitText, a.ackedAt = f.Waits, m.Now
 	a.waiting = a.waiting.next(f.WaitsFor, f.Collective, f.Epoch, m.Now)
@@ -559,6 +567,7 @@ func (m *Machine) onHeartbeat(a *attempt, f *protocol.HeartbeatFrame) {
 	}
 }
 
+// sendWaiting sends the newest report to a waiting rank, unless it has got the same one.
 func (m *Machine) sendWaiting(a *attempt) {
 	j := a.job
 	report := j.report(m.Now)

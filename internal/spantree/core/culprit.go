@@ -22,7 +22,7 @@ const (
 	openWithin = 20 * time.Second
 )
 
-// node is what the server knows of a rank of the epoch.
+// node is the newest report of a rank of the epoch.
 type node struct {
 	heard       time.Time // time of its newest heartbeat in this epoch; zero: none
 	collective  uint64    // current collective; 0: none
@@ -36,8 +36,8 @@ type node struct {
 // opens reports whether the rank opens connections, and one is missing.
 func (n node) opens() bool { return n.collective == 0 && n.waitsFor >= 0 }
 
-// graph is what the server knows of the ranks of an epoch. It answers one question after the
-// other, each in time linear in the number of ranks.
+// graph has the newest reports of the ranks of an epoch. culprit decides one ASK at a time, in time
+// linear in the number of ranks.
 type graph struct {
 	now   time.Time
 	nodes map[int]node // by rank

@@ -15,17 +15,17 @@ import (
 // absent stands for the absence of a rank.
 const absent = -1
 
-// beat is what the newest heartbeat of a rank tells.
+// beat is the content of a rank's newest heartbeat.
 type beat struct {
-	in    uint64 // the collective
+	in    uint64 // its collective; 0: none
 	waits int
 }
 
-// The edge to charge, by what is known of the ranks. Where a case does not say otherwise every
-// rank has been where it is for long, and rank 0 asks about its edge to rank 1.
+// The edge to charge, as a function of the ranks' newest heartbeats and ASKs. By default every rank
+// has been in its state for long, and rank 0 sends ASK about its edge to rank 1.
 func TestCulprit(t *testing.T) {
 	const (
-		now  = time.Minute // since birth
+		now  = time.Minute // time since birth
 		late = openWithin + time.Second
 	)
 	stalls := complaint{from: 0, to: 1, fault: protocol.EdgeStalls, collective: 5, at: birth.Add(now - time.Second)}
@@ -38,9 +38,9 @@ func TestCulprit(t *testing.T) {
 	for name, c := range map[string]struct {
 		q         complaint
 		beats     []beat        // of ranks 0, 1, …
-		broke     map[int]int   // which rank reports a broken edge to which
-		silent    int           // a rank that has not been heard since the question; 0: none
-		stayed    time.Duration // where they are; 0: long
+		broke     map[int]int   // far end of the edge that a rank reports as broken, by rank
+		silent    int           // rank without a heartbeat since the ASK; 0: none
+		stayed    time.Duration // time that the ranks have been in their states; 0: long
 		near, far int
 		why       string
 	}{
@@ -109,9 +109,9 @@ func TestCulprit(t *testing.T) {
 // wait for it have no reason to complain.
 func (n node) atWork() bool { return n.collective == 0 && n.waitsFor < 0 }
 
-// Properties of any graph: the charged edge is between two ranks of the epoch, of which the near
-// one waits for the far one or reports it; a rank at work is never charged for a stall; and the
-// answer does not depend on how the ranks are numbered.
+// Properties of any graph. The charged edge is between two ranks of the epoch. Its near end waits
+// for the far end or reports it. A rank at work is never charged for a stall. The answer does not
+// depend on the numbers of the ranks.
 func TestCulpritOfArbitraryGraphs(t *testing.T) {
 	charged := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -152,7 +152,7 @@ func TestCulpritOfArbitraryGraphs(t *testing.T) {
 		p := q
 		p.from, p.to = turned(q.from), turned(q.to)
 		if n, f, _ := h.culprit(p); n != turned(near) || f != turned(far) {
-			t.Errorf("the edge %d-%d is charged; with the ranks turned by %d it is %d-%d", near, far, turn, n, f)
+			t.Errorf("the edge %d-%d is charged; after a rotation of the ranks by %d it is %d-%d", near, far, turn, n, f)
 		}
 		if near < 0 || far < 0 {
 			if near != far || why != "" {
@@ -178,9 +178,9 @@ func TestCulpritOfArbitraryGraphs(t *testing.T) {
 	}
 }
 
-// A rank that enters the collective after it was asked about is not to blame, though for a moment
-// it and its neighbour wait for each other: only if it is asked about again.
-func TestWhoHasJustEntered(t *testing.T) {
+// A rank that enters the collective after the ASK is not charged, although it and its neighbour wait
+// for each other for a moment. Another ASK may charge it.
+func TestNoChargeJustAfterEntry(t *testing.T) {
 	j := &job{epoch: protocol.Epoch{Term: 1, N: 1}, holders: map[int]*attempt{}}
 	for rank := range 2 {
 		a := &attempt{rank: rank}
@@ -201,14 +201,14 @@ func TestWhoHasJustEntered(t *testing.T) {
 	beat(0, 1, 5, time.Second)
 	beat(1, 0, 5, time.Second)
 	if far := ask(0); far >= 0 {
-		t.Errorf("rank %d is to blame, and has just entered", far)
+		t.Errorf("rank %d is charged just after it has entered", far)
 	}
 	beat(0, 1, 5, 3*time.Second)
 	beat(1, 0, 5, 3*time.Second)
 	if far := ask(0); far >= 0 {
-		t.Errorf("rank %d is to blame for what was asked before it entered", far)
+		t.Errorf("rank %d is charged by an ASK from before it entered", far)
 	}
 	if far := ask(2 * time.Second); far != 1 {
-		t.Error("no rank is to blame for what was asked when both had entered")
+		t.Error("no rank is charged by an ASK from after both had entered")
 	}
 }

@@ -10,7 +10,7 @@ import "time"
 
 const (
 	// maxFruitless is the number of epochs without progress, between two completed steps, by which
-	// one rank ends the job.
+	// one rank ends the job. It ends a crash loop.
 	maxFruitless = 5
 	// From the third epoch since a completed step on, the next one is delayed after the end of the
 	// last one, from leastPause, doubling up to mostPause. This limits the number of epochs that
@@ -33,7 +33,7 @@ func (e *effort) pause() time.Duration {
 	if e.epochs < 2 {
 		return 0
 	}
-	return min(leastPause<<min(e.epochs-2, 10), mostPause)
+	return min(leastPause<<min(e.epochs-2, 10), mostPause) // the shift is bounded, so it cannot overflow
 }
 
 // spent counts an epoch that was ended by the loss of rank lost, or by an edge. completed reports
@@ -48,14 +48,14 @@ func (e *effort) spent(completed bool, lost, inHand int) (culprit, count int) {
 		return -1, 0
 	}
 	if elsewhere {
-		return -1, 0
+		return -1, 0 // the next epoch uses another source, so this one was not in vain
 	}
 	e.epochs++
 	further := inHand > e.inHand
 	e.inHand = max(e.inHand, inHand)
 	switch {
 	case further && ends == nil:
-		return -1, 0
+		return -1, 0 // more ranks have done their work than before: the job makes progress
 	case ends == nil:
 		ends = []int{lost}
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// epochEnd is the end of an epoch, and what the job makes of it.
+// epochEnd is the end of an epoch, and the count that must follow from it.
 type epochEnd struct {
 	completed    bool
 	lost         int
@@ -17,7 +17,7 @@ type epochEnd struct {
 	rank, counts int
 }
 
-// TestEffort: epochs that a rank ends without gain count against it, until a step is completed.
+// Epochs that a rank ends without progress are counted for that rank, until a step is completed.
 func TestEffort(t *testing.T) {
 	for name, story := range map[string][]epochEnd{
 		"a rank dies again and again":       {{lost: 2, inHand: 3, rank: -1}, {lost: 2, inHand: 3, rank: 2, counts: 1}, {lost: 2, inHand: 3, rank: 2, counts: 2}, {lost: 2, inHand: 2, rank: 2, counts: 3}},
@@ -40,7 +40,7 @@ func TestEffort(t *testing.T) {
 	}
 }
 
-// TestEffortPauses: the first loss costs no pause, later ones at most mostPause.
+// The first loss causes no pause, later ones at most mostPause.
 func TestEffortPauses(t *testing.T) {
 	var e effort
 	var all []time.Duration

@@ -91,8 +91,7 @@ func (m *Machine) setMembers(j *job, r protocol.Members) {
 	}
 }
 
-// learnMembers takes over the members from an attempt that knows them, if this server was restarted
-// and does not.
+// learnMembers adopts the members that an attempt reports, if this server was restarted and has none.
 func (m *Machine) learnMembers(j *job, f *protocol.JoinFrame) *refusal {
 	switch {
 	case !f.Members.Decided || f.Members == j.membership || !j.membership.Decided && !f.Spare() && !protocol.IsMember(f.Members.Included(j.total), f.RankOrNone()):
@@ -101,7 +100,7 @@ func (m *Machine) learnMembers(j *job, f *protocol.JoinFrame) *refusal {
 		return refuse(protocol.AttemptFenced, "job %v runs without %s, but this attempt of rank %d knows it as without %s",
 			j.id, protocol.RanksOrNone(j.membership.Excluded(j.total)), f.RankOrNone(), protocol.RanksOrNone(f.Members.Excluded(j.total)))
 	}
-	if missing := f.Members.Excluded(j.total); j.mixed() && len(missing) > 0 {
+	if missing := f.Members.Excluded(j.total); j.mixed() && len(missing) > 0 { // vw's tree needs all ranks
 		return refuse(protocol.RankHeld, "vw workers are in job %v: it cannot be without %s", j.id, protocol.Ranks(missing))
 	}
 	m.setMembers(j, f.Members)

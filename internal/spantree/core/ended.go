@@ -29,6 +29,7 @@ const maxEnded = 1000
 // endings are the jobs that have ended last, oldest first.
 type endings []protocol.EndedJob
 
+// add adds a job, and forgets the oldest one at the limit.
 func (e *endings) add(j protocol.EndedJob) {
 	*e = append(*e, j)
 	if n := len(*e); n > maxEnded {
@@ -36,6 +37,7 @@ func (e *endings) add(j protocol.EndedJob) {
 	}
 }
 
+// expire forgets the jobs that ended more than age ago.
 func (e *endings) expire(now time.Time, age time.Duration) {
 	*e = slices.DeleteFunc(*e, func(j protocol.EndedJob) bool { return now.Sub(j.Ended) > age })
 }
@@ -44,6 +46,8 @@ func (e *endings) expire(now time.Time, age time.Duration) {
 func (m *Machine) ended(j *job, how outcome, why protocol.Cause) {
 	e := protocol.EndedJob{
 		UniqueID: j.id.UniqueID, RunKey: j.id.RunKey, Generation: j.generation, Outcome: string(how), Cause: why.Why, Rank: why.Rank,
+		// Seconds follow the machine's clock, without pauses. Ended is a calendar time; Round
+		// removes its monotonic reading, so that equal times compare as equal.
 		Host: why.Host, Total: j.total, Seconds: m.Now.Sub(j.created).Seconds(), Ended: m.wall.UTC().Round(0),
 	}
 	if how == jobFinished {

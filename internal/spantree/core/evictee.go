@@ -24,7 +24,8 @@ func evictee[A comparable](ends [2]A, doubts, charges [][2]A, open map[A]int) *A
 			}
 		}
 	}
-	same := 0
+	// Neither end stands out. One charge may be a transient fault, so the edge gets a second try.
+	same := 0 // charges on this edge, the new one included
 	total := map[A]int{}
 	for _, c := range charges {
 		total[c[0]]++

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The end of the edge between b and c that goes. A later attempt of rank c is C.
+// The end of the edge between b and c that is evicted. C is a later attempt of rank c.
 func TestEvictee(t *testing.T) {
 	const ends = "bc"
 	for name, c := range map[string]struct {
@@ -55,8 +55,8 @@ func TestEvictee(t *testing.T) {
 	}
 }
 
-// Properties of any edges: an end of the edge goes or both stay; and neither the order nor the
-// direction of the other edges matters.
+// Properties of any edges. Either an end of the edge is evicted, or both stay. The order and the
+// direction of the other edges have no influence.
 func TestEvicteeOfArbitraryEdges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		edge := rapid.Custom(func(t *rapid.T) [2]int {

@@ -17,6 +17,7 @@ import (
 // that each owes; DELIVERED for each file; the record of the finished run, on disk; FINISHED. The
 // loss of a rank that has delivered its files has no effect.
 
+// onComplete processes COMPLETE. The first one moves the job to the phase ending.
 func (m *Machine) onComplete(a *attempt, f *protocol.CompleteFrame) {
 	j := a.job
 	if j.recovers() {
@@ -34,6 +35,8 @@ func (m *Machine) onComplete(a *attempt, f *protocol.CompleteFrame) {
 	m.advanceEnding(j)
 }
 
+// onDelivered processes DELIVERED. A file counts only if the attempt still owes it, so a repeated
+// frame has no effect.
 func (m *Machine) onDelivered(a *attempt, f *protocol.DeliveredFrame) {
 	j := a.job
 	i := slices.Index(a.owed, f.File)
@@ -59,7 +62,7 @@ func (m *Machine) advanceEnding(j *job) {
 		return
 	}
 	// Do not wait for replacement ranks: the members that are COMPLETE have the model.
-	replacing := 0
+	replacing := 0 // replacements that are still behind
 	for r := range j.losses.vacant {
 		if j.holders[r] != nil {
 			replacing++
@@ -147,6 +150,7 @@ func (j *job) finished(now time.Time) *protocol.FinishedRecord {
 	return &protocol.FinishedRecord{Job: j.id, Generation: j.generation, Total: uint32(j.total), Options: j.digest, Model: j.finish.model, At: now, Files: j.finish.files}
 }
 
+// onPersisted finishes a job whose record is on disk, or fails it if the record could not be written.
 func (m *Machine) onPersisted(ev Persisted) {
 	j := m.awaiting[ev.Receipt]
 	delete(m.awaiting, ev.Receipt)
@@ -196,6 +200,7 @@ type finishedRuns struct {
 	age   time.Duration
 }
 
+// add adds a run, and forgets the oldest ones at the limits. The newest run always remains.
 func (f *finishedRuns) add(r *protocol.FinishedRecord) {
 	f.by[r.Job.RunKey] = r
 	f.queue = append(f.queue, r)
@@ -205,12 +210,14 @@ func (f *finishedRuns) add(r *protocol.FinishedRecord) {
 	}
 }
 
+// expire forgets the runs that finished more than f.age ago.
 func (f *finishedRuns) expire(now time.Time) {
 	for len(f.queue) > 0 && now.Sub(f.queue[0].At) > f.age {
 		f.drop()
 	}
 }
 
+// drop forgets the oldest run. A newer run of the same key remains.
 func (f *finishedRuns) drop() {
 	if r := f.queue[0]; f.by[r.Job.RunKey] == r {
 		delete(f.by, r.Job.RunKey)

@@ -10,7 +10,7 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// Runs that have finished take no more than their part: the oldest are forgotten.
+// The memory of finished runs is limited: the oldest are forgotten.
 func TestFinishedRunsAreBounded(t *testing.T) {
 	run := func(i int) *protocol.FinishedRecord {
 		r := &protocol.FinishedRecord{Job: protocol.Job{UniqueID: uint64(i), RunKey: strings.Repeat("k", i%50)}, At: birth}
@@ -35,6 +35,6 @@ func TestFinishedRunsAreBounded(t *testing.T) {
 	}
 	f.expire(birth.Add(2 * time.Hour))
 	if f.bytes != 0 {
-		t.Errorf("%d bytes are counted for none", f.bytes)
+		t.Errorf("%d bytes are counted for no runs", f.bytes)
 	}
 }

@@ -30,7 +30,7 @@ type handover struct {
 type speed struct {
 	steps  uint64        // newest step that it has reported
 	took   time.Duration // time of that step without the exchange
-	pace   float64       // took divided by the bytes of the shard, in ns; 0: unknown
+	pace   float64       // took divided by the bytes of the shard, in ns per byte; 0: unknown
 	slow   int           // successive slow steps
 	handed bool          // it has taken part in a handover, which happens once per attempt
 }
@@ -46,7 +46,7 @@ func (m *Machine) onReport(a *attempt, f *protocol.ReportFrame) {
 	if r := j.handover.previous; r != nil && r.rank == a.rank && n >= j.wiring.resumeAt.step {
 		m.forgetPrevious(r)
 	}
-	if !(j.slowFactor > 1) || j.phase != wired || n <= a.steps {
+	if !(j.slowFactor > 1) || j.phase != wired || n <= a.steps { // written so that NaN disables handovers
 		return
 	}
 	first := n > j.handover.newestStep
@@ -58,7 +58,7 @@ func (m *Machine) onReport(a *attempt, f *protocol.ReportFrame) {
 	if first {
 		m.startHandover(j)
 	}
-	// A rank with short steps delays no other, whatever its pace.
+	// A rank whose steps are shorter than the median delays no other rank, whatever its pace.
 	if pace, took := j.medians(); pace > 0 && a.pace > j.slowFactor*pace && a.took > took {
 		a.slow++
 	} else {
@@ -133,6 +133,8 @@ func (m *Machine) finishHandover(j *job) {
 	if j.handover.previous != nil {
 		m.forgetPrevious(j.handover.previous)
 	}
+	// The slow attempt remains connected until the new one has reported a step: until then it is
+	// the only attempt of the rank that has the state.
 	j.clearHolder(from)
 	m.standBy(from)
 	m.takeRank(to)

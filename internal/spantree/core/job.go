@@ -66,7 +66,7 @@ type fillState struct {
 	missingFrom time.Time // since when all ranks that have joined wait for missing ones; zero: they do not
 }
 
-// epochWiring is what the members of an epoch were told at its start.
+// epochWiring is the content of the frames that started an epoch.
 type epochWiring struct {
 	token    [16]byte                  // authenticates the data connections
 	gateway  string                    // the gateway's address as seen by members on other hosts; "": all are on it
@@ -134,26 +134,26 @@ type departure struct {
 type attempt struct {
 	conn   ConnID
 	job    *job
-	rank   int // -1: a spare without a rank
-	vw     bool
-	number uint64
+	rank   int    // -1: a spare without a rank
+	vw     bool   // it speaks vw's protocol
+	number uint64 // chosen by the attempt; vw workers have none
 	from   Endpoint
-	host   string // name for people
-	joined time.Time
+	host   string    // name for people
+	joined time.Time // when it joined, or got its rank as a spare
 
 	// Of native attempts.
 	advertise    string // host of its data listener; "": from.Host
-	capabilities uint64
-	version      string
+	capabilities uint64 // forwarded to the other ranks without being decoded
+	version      string // of its program
 	lastFrame    time.Time
-	lostAfter    time.Duration
-	ready        bool
+	lostAfter    time.Duration // silence after which it is lost
+	ready        bool          // it has sent READY
 	shard        protocol.Shard
 	reported     lastReport
 	progress     protocol.Progress
-	waitText     string
-	complete     bool
-	model        [32]byte
+	waitText     string   // the event that it waits for, in words
+	complete     bool     // it has sent COMPLETE
+	model        [32]byte // SHA-256, in COMPLETE
 	owed         []string // files not delivered yet
 	deliverSent  bool     // it was sent DELIVER
 	epochState
@@ -163,10 +163,11 @@ type attempt struct {
 	// port is that of the data listener. A vw worker sends it later than its registration; hasPort
 	// reports that it is known.
 	port              uint16
-	kidsSent, hasPort bool
-	kidsAt            time.Time
+	kidsSent, hasPort bool      // kidsSent: the vw worker was sent its number of children
+	kidsAt            time.Time // when that was sent; PortTimeout counts from it
 }
 
+// attrs returns the attributes that identify the attempt in log lines.
 func (a *attempt) attrs() []slog.Attr {
 	rank := slog.Int("rank", a.rank)
 	if a.rank < 0 {
@@ -212,6 +213,7 @@ func outside(members []*attempt) string {
 	return ""
 }
 
+// isLoopback reports whether host is a loopback address, of IPv4 or IPv6.
 func isLoopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return err == nil && ip.Unmap().IsLoopback()
@@ -236,6 +238,7 @@ func hasIPv4(advertise, from string) bool {
 	return ok
 }
 
+// missing returns the ranks that the job waits for and that have no holder, in ascending order.
 func (j *job) missing() []int {
 	var missing []int
 	for r := range j.total {
@@ -246,6 +249,7 @@ func (j *job) missing() []int {
 	return missing
 }
 
+// notReady returns the native ranks that have joined and are not READY, in ascending order.
 func (j *job) notReady() []int {
 	var slow []int
 	for _, a := range j.members() {

@@ -19,9 +19,9 @@ import (
 // the edge (see evictee).
 
 const (
-	chargeLasts = 10 * time.Minute
-	maxCharges  = 64
-	maxEvicted  = 1000
+	chargeLasts = 10 * time.Minute // after which a charge no longer counts
+	maxCharges  = 64               // limit of a job's charges
+	maxEvicted  = 1000             // limit of the evicted attempts that a job remembers
 )
 
 // links is the state of a job's edges.
@@ -113,6 +113,7 @@ func (m *Machine) onAsk(a *attempt, f *protocol.AskFrame) {
 	}
 }
 
+// linkCause returns the cause of an epoch that a faulty edge has ended. It names both ends.
 func linkCause(near, far *attempt, detail string) protocol.Cause {
 	return protocol.Cause{
 		Kind: protocol.CauseLink, Rank: far.rank, Host: far.host,
@@ -220,13 +221,13 @@ func (m *Machine) settleCharge(j *job) (evicted bool) {
 		}
 	}
 	m.log(slog.LevelWarn, "edge charged", slog.String("job", j.id.String()), slog.String("why", c.words), slog.Int("charges", same))
-	if c.noTransfer { // the next epoch uses another source
+	if c.noTransfer { // no attempt is evicted yet: the next epoch uses another source
 		c.ends[0].cutOff = append(c.ends[0].cutOff, c.ends[1])
 		j.losses.effort.elsewhere = true
 		return false
 	}
 	ends := c.ends
-	if ends[0].rank > ends[1].rank {
+	if ends[0].rank > ends[1].rank { // evictee returns ends[1] if nothing distinguishes them: the higher rank
 		ends[0], ends[1] = ends[1], ends[0]
 	}
 	a := evictee(ends, c.unopened, charges, c.open)
@@ -269,6 +270,7 @@ func (j *job) opened() map[*attempt]int {
 	return open
 }
 
+// on reports whether the charge is on the edge between a and b, in either direction.
 func (c charge) on(a, b *attempt) bool {
 	return c.ends == [2]*attempt{a, b} || c.ends == [2]*attempt{b, a}
 }

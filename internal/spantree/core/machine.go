@@ -96,6 +96,7 @@ func (JournalFailed) event() {}
 type action interface{ action() }
 
 type (
+	// SendFrame sends a frame to a native client.
 	SendFrame struct {
 		Conn  ConnID
 		Frame protocol.Frame
@@ -137,23 +138,23 @@ type Rules struct {
 	ReplaceTimeout    time.Duration // for the replacement of a lost rank, unless the job sets another limit
 	IdleFor           time.Duration // longest silence that a rank may ask for
 	JournalTimeout    time.Duration // for a record to reach the disk
-	Remember          int           // number of finished runs
-	RememberBytes     int64
-	Version           string // of the program
-	RememberFor       time.Duration
+	Remember          int           // number of finished runs that are remembered
+	RememberBytes     int64         // their memory, in bytes
+	Version           string        // of the program, for the status
+	RememberFor       time.Duration // their age; also that of ended jobs in the status
 }
 
 // Machine is the state of a server. It is not safe for concurrent use.
 type Machine struct {
 	Rules
-	Term        uint32
-	Incarnation uint64
+	Term        uint32       // number of starts on the journal; a rank that reports a higher one raises it
+	Incarnation uint64       // random, distinguishes servers with equal terms
 	random      func([]byte) // fills its argument with random bytes
 
 	Now          time.Time // of the clock, which stands still while the server does not run
 	wall         time.Time // of the calendar, for records
 	clock        clock.Clock
-	out          []action
+	out          []action // of the current step; reused by the next one
 	jobs         map[protocol.Job]*job
 	order        []*job // the same, oldest first, so that nothing depends on the order of a map
 	Conns        map[ConnID]*attempt
@@ -163,7 +164,7 @@ type Machine struct {
 	refused      refusals
 	Grace        time.Time // until then attempts of jobs that ran before a restart may reconnect
 	draining     bool
-	receipts     uint64
+	receipts     uint64 // the newest receipt
 	phaseChanges phaseChanges
 	steps        uint64          // events so far, counted in builds that check invariants
 	awaiting     map[uint64]*job // jobs that wait for Persisted, by receipt
@@ -257,7 +258,7 @@ func (m *Machine) logRefusal(text string, attrs ...slog.Attr) {
 func (m *Machine) onFrame(ev FrameReceived) {
 	a := m.Conns[ev.Conn]
 	if a == nil || a.vw {
-		return // its connection is closed, and it has sent this before
+		return // the machine has closed the connection; the frame was sent before that
 	}
 	a.lastFrame = m.Now
 	if a.rank < 0 && !allowedFromSpare(ev.Frame) {
@@ -289,7 +290,7 @@ func (m *Machine) onFrame(ev FrameReceived) {
 	}
 }
 
-// onTick checks all limits of time.
+// onTick checks all limits of time. It visits a copy of the jobs, since a limit may remove one.
 func (m *Machine) onTick() {
 	m.finished.expire(m.wall)
 	m.endings.expire(m.wall, m.RememberFor)
@@ -325,6 +326,7 @@ func (m *Machine) onTick() {
 	}
 }
 
+// onDrain ends the admission of new jobs, and logs the jobs for which the server waits.
 func (m *Machine) onDrain() {
 	if m.draining {
 		return

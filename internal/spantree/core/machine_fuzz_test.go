@@ -12,8 +12,8 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// FuzzMachine plays events that the bytes choose. It must not panic, and
-// between any two events what it keeps must add up.
+// FuzzMachine plays events that the bytes choose. The machine must not panic, and
+// its counters must be consistent after each event.
 func FuzzMachine(f *testing.F) {
 	f.Add([]byte("\x00\x01\x02\x03\x00\x11\x12\x13\x20\x21\x30\x31\x40\x41\x50\x51\x60\x70"))
 	f.Add([]byte{0, 1, 16, 17, 32, 33, 48, 49, 64, 65, 80, 81, 96, 97, 112, 113, 128, 129, 144, 145})
@@ -22,8 +22,8 @@ func FuzzMachine(f *testing.F) {
 	})
 }
 
-// playMachine plays a script, two bytes an event: what, and who. With an odd byte left, the time
-// between two events is a pause of the server.
+// playMachine plays a script with two bytes per event: its kind and its connection. If the number of
+// bytes is odd, the time between two events is a pause of the server.
 func playMachine(t interface {
 	Helper()
 	Fatalf(string, ...any)
@@ -43,7 +43,7 @@ func playMachine(t interface {
 		switch ev.(type) {
 		case JoinReceived, VWHello, StatusRequested, CancelRequested:
 			if known[conn] {
-				continue // a connection says once what it wants
+				continue // a connection registers or sends its request only once
 			}
 		}
 		known[conn] = true
@@ -74,7 +74,7 @@ func playMachine(t interface {
 	return m
 }
 
-// rosterOf is one that few attempts have heard of.
+// rosterOf returns the members that an attempt reports. Most attempts report none.
 func rosterOf(n byte) protocol.Members {
 	switch n {
 	case 2:
@@ -145,7 +145,7 @@ func scripted(m *Machine, what, who byte) Event {
 	return TimePassed{}
 }
 
-// The same as a property test, so that every run of the tests plays some.
+// The fuzz test as a property test, so that each run of the tests plays some scripts.
 func TestMachineAddsUp(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range 2500 {
@@ -153,7 +153,7 @@ func TestMachineAddsUp(t *testing.T) {
 		for i := range script {
 			script[i] = byte(r.Uint32())
 		}
-		// Few connections, so that they meet.
+		// Few connections, so that several events refer to the same one.
 		mask := []byte{0x6f, 0x2f, 0x67, 0xff}[i%4]
 		for i := 1; i < len(script); i += 2 {
 			script[i] &= mask

@@ -24,14 +24,14 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the transcripts of testdata/machine")
 
-// A transcript is a story told to the machine. A line at the margin is an
-// event, "5s" and the like let time pass before it; the indented lines below
-// it are what the machine does about it, written by go test -update and read
-// by whoever reviews the change.
+// A transcript is a sequence of events. A line without indent is an event. A
+// duration before it, as in "5s tick", lets time pass first. The indented lines
+// below it are the machine's actions. go test -update writes them, and the
+// reviewer of a change reads them.
 //
-// After the line "ticking" time passes tick by tick, as it does for a server. Then
-// "pause 60s" lets time pass in which the server does not run, and "20s beats 1 2"
-// lets time pass in which these connections send a heartbeat every second.
+// After the line "ticking" time passes tick by tick, as in a server. Then "pause
+// 60s" is a pause of the server, and during "20s heartbeats 1 2" these connections
+// send a heartbeat every second.
 func TestMachineTranscripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/machine/*.txt")
 	if err != nil || len(files) < 8 {
@@ -57,7 +57,7 @@ func TestMachineTranscripts(t *testing.T) {
 	}
 }
 
-// testRules are small enough to be reached.
+// testRules are limits that are low enough for tests to reach.
 var testRules = Rules{
 	MaxJobs: 3, MaxRanks: 8, LostAfter: 10 * time.Second, PortTimeout: time.Minute, ReplaceTimeout: 10 * time.Minute, IdleFor: 24 * time.Hour,
 	JournalTimeout: 5 * time.Minute, Remember: 2, RememberBytes: 1 << 20, RememberFor: time.Hour, Version: "test",
@@ -65,7 +65,7 @@ var testRules = Rules{
 
 var birth = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// constant stands in for randomness.
+// constant replaces the random bytes of tokens, so that transcripts are reproducible.
 func constant(b []byte) {
 	for i := range b {
 		b[i] = 0x77
@@ -160,7 +160,7 @@ func connsOf(t *testing.T, words []string) (all []ConnID) {
 	return all
 }
 
-// split cuts a line into words; quotes hold several together.
+// split splits a line into words. Quotes join several words.
 func split(line string) []string {
 	quoted := false
 	return strings.FieldsFunc(line, func(r rune) bool {
@@ -197,7 +197,7 @@ func (a args) duration(name string) time.Duration {
 	return d
 }
 
-// epochOf reads "5.1": of this server; "5.1.9": of one with incarnation 9.
+// epochOf parses an epoch: "5.1" is one of this server, "5.1.9" one of a server with incarnation 9.
 func epochOf(s string) (e protocol.Epoch) {
 	if s == "" {
 		return e
@@ -272,7 +272,7 @@ func parseEvent(m *Machine, words []string) (Event, error) {
 		if a["attempt"] != "" {
 			f.Attempt = a.num("attempt")
 		}
-		if a["excluded"] != "" { // ranks that this attempt knows to be missing
+		if a["excluded"] != "" { // the attempt reports these ranks as excluded
 			var missing []int
 			for _, r := range strings.Split(a["excluded"], ",") {
 				n, err := strconv.Atoi(r)
@@ -354,7 +354,7 @@ func parseEvent(m *Machine, words []string) (Event, error) {
 	return nil, fmt.Errorf("unknown event %q", verb)
 }
 
-// show writes an action as a line of a transcript.
+// show returns an action as a line of a transcript.
 func show(a action) string {
 	switch a := a.(type) {
 	case SendFrame:
@@ -380,7 +380,7 @@ func show(a action) string {
 	return fmt.Sprintf("%#v", a)
 }
 
-// fields lists what is not zero in a frame or record.
+// fields lists the fields of a frame or record that are not zero.
 func fields(f any) string {
 	var b strings.Builder
 	v := reflect.ValueOf(f).Elem()

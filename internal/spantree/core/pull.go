@@ -28,6 +28,8 @@ func (m *Machine) onCompleteRecovering(a *attempt, f *protocol.CompleteFrame) {
 	if a.endSent && !a.answered {
 		j.lastEnd.unanswered--
 	}
+	// COMPLETE has the step without its epoch. The cases restore the epoch in which the step was
+	// completed, so that the positions of sources compare as equal.
 	switch f.Step {
 	case a.position.step:
 	case j.wiring.resumeAt.step: // completed in an earlier epoch, or fetched
@@ -82,6 +84,7 @@ func (m *Machine) pull(a *attempt) {
 	m.sendPull(a, s)
 }
 
+// sendPull sends PULL to a, with s as the source.
 func (m *Machine) sendPull(a, s *attempt) {
 	j := a.job
 	f := &protocol.PullFrame{
@@ -114,7 +117,7 @@ func (j *job) pullSource(taker, not *attempt) *attempt {
 		}
 	}
 	if best == nil && not != nil && not.complete && not.isHolder {
-		best = not
+		best = not // there is no other source; a second attempt may succeed
 	}
 	j.finish.source = best
 	return best

@@ -17,6 +17,7 @@ import (
 // READY. When every rank has a READY holder and all have answered, EPOCH_START starts the next
 // epoch at the newest step that any of them has completed.
 
+// sortedRanks returns the keys of a map by rank, so that nothing depends on the order of a map.
 func sortedRanks[V any](by map[int]V) []int { return slices.Sorted(maps.Keys(by)) }
 
 // loseHolder processes the loss of a rank's holder.
@@ -64,6 +65,8 @@ func (m *Machine) vacate(a *attempt, why string) protocol.Cause {
 	}
 	if member {
 		j.markVacant(a.rank, m.Now, c)
+		// A lease lasts for half of lostAfter from the newest acknowledged heartbeat. The rank counts
+		// from the time at which it sent that heartbeat, so its lease ends before this time.
 		if until := a.ackedAt.Add(a.lostAfter / 2); until.After(j.losses.leases[a.rank]) {
 			assign(&j.losses.leases, a.rank, until)
 		}
@@ -71,6 +74,7 @@ func (m *Machine) vacate(a *attempt, why string) protocol.Cause {
 	return c
 }
 
+// lossOf returns the cause of an epoch that the loss of a has ended.
 func lossOf(a *attempt, why string) protocol.Cause {
 	return protocol.Cause{Kind: protocol.CauseLost, Rank: a.rank, Host: a.host, Why: why}
 }
@@ -109,6 +113,7 @@ func (m *Machine) endEpoch(j *job, c protocol.Cause) {
 	}
 }
 
+// sendEpochEnd sends EPOCH_END to a member, which must answer within its LostAfter.
 func (m *Machine) sendEpochEnd(a *attempt, f *protocol.EpochEndFrame) {
 	m.send(a, f)
 	a.endSent, a.endSentAt = true, m.Now
@@ -155,6 +160,8 @@ func (m *Machine) startNextEpoch(j *job) {
 	if j.lastEnd.unanswered > 0 || m.inGracePeriod(j) || m.Now.Sub(j.lastEnd.at) < j.losses.effort.pause() {
 		return
 	}
+	// The order matters. Lost ranks are removed before the holders are counted. An eviction or a
+	// handover changes a holder, so both come before the resume point is chosen.
 	if m.shrink(j); j.phase == failed || j.accountedFor() < j.total || j.ready < j.native || len(j.holders) == 0 {
 		return
 	}
@@ -204,7 +211,7 @@ func (m *Machine) watchRecovery(j *job) {
 	}
 	switch {
 	case j.phase == recovering && j.losses.effort.pause() > 0:
-		m.startNextEpoch(j)
+		m.startNextEpoch(j) // the pause may have passed; no other event would start the epoch
 	case j.phase == ending && j.finish.leaseWaits:
 		m.advanceEnding(j)
 	}

@@ -13,8 +13,8 @@ import (
 // wait for ranks that do not come. The server therefore remembers the refused values for a while.
 
 const (
-	refusedFor = 10 * time.Minute
-	maxRefused = 1000
+	refusedFor = 10 * time.Minute // after which a refused attempt may open a job of its own
+	maxRefused = 1000             // limit of the refusals that the server remembers
 )
 
 // content are the values on which all ranks must agree.
@@ -28,6 +28,7 @@ type content struct {
 	replace    time.Duration
 }
 
+// contentOf returns the values of a JOIN that must agree.
 func contentOf(f *protocol.JoinFrame) content {
 	return content{protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey}, f.Generation, f.Total, f.OptionsSHA256, f.Owner, f.OnLoss, f.ReplaceTimeout}
 }
@@ -44,6 +45,7 @@ type refused struct {
 	at time.Time
 }
 
+// add remembers a refusal, if it is for the options or the total and the job has a run key.
 func (r *refusals) add(f *protocol.JoinFrame, no *refusal, now time.Time) {
 	c := contentOf(f)
 	if f.RunKey == "" || no.code != protocol.OptionsDiffer && no.code != protocol.TotalDiffers || r.by[c] != nil {
@@ -54,6 +56,7 @@ func (r *refusals) add(f *protocol.JoinFrame, no *refusal, now time.Time) {
 	r.expire(now)
 }
 
+// expire forgets refusals that are too old or too many, the oldest first.
 func (r *refusals) expire(now time.Time) {
 	for len(r.queue) > 0 && (len(r.queue) > maxRefused || now.Sub(r.queue[0].at) > refusedFor) {
 		delete(r.by, r.queue[0].content)

@@ -10,7 +10,7 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// Reports tell people why a job waits: in WAITING frames, in the log and in STATUS.
+// Reports give the reason why a job waits, in words: in WAITING frames, in the log and in STATUS.
 
 const (
 	// reportInterval is the time after which a waiting rank gets a new report although only the
@@ -20,7 +20,8 @@ const (
 	// doubles with each line, up to maxReportGap.
 	firstReport  = 10 * time.Second
 	maxReportGap = 10 * time.Minute
-	// bigJob is the number of ranks above which a report is made at most once a second.
+	// bigJob is the number of ranks above which a report is made at most once a second: making one
+	// visits all ranks, and each join of a rank asks for one.
 	bigJob = 64
 	// maxNamed is the number of ranks that a report names.
 	maxNamed = 8

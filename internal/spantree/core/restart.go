@@ -59,6 +59,7 @@ func (m *Machine) recordOutcome(j *job, last protocol.Frame) {
 	m.forgetPastJobs()
 }
 
+// forgetPastJobs forgets the jobs beyond the limits. A newer job of the same name remains.
 func (m *Machine) forgetPastJobs() {
 	q := m.pastJobs.queue
 	for len(q) > 0 && (len(q) > m.Remember || m.Now.Sub(q[0].at) > m.RememberFor) {
@@ -79,7 +80,7 @@ func (m *Machine) inGracePeriod(j *job) bool {
 }
 
 // checkEpoch refuses an attempt whose epoch cannot be one of the job's. For an attempt whose job
-// has ended it returns the frame that says so.
+// has ended it returns the job's last frame, EPOCH_END or FINISHED.
 func (m *Machine) checkEpoch(ev JoinReceived) (no *refusal, ended protocol.Frame) {
 	f := ev.Join
 	id := protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey}
@@ -88,7 +89,7 @@ func (m *Machine) checkEpoch(ev JoinReceived) (no *refusal, ended protocol.Frame
 	case f.Epoch.Term == math.MaxUint32, uint64(f.Epoch.Term) > uint64(m.Term)+maxAhead:
 		return refuse(protocol.Malformed, "term %d is not the term of a server", f.Epoch.Term), nil
 	case f.Epoch.Incarnation != m.Incarnation:
-		return nil, nil
+		return nil, nil // an epoch of an earlier server, which rejoin adopts or refuses
 	case p != nil && f.Epoch.Compare(p.epoch) <= 0:
 		return nil, p.last
 	case j == nil || j.epoch.Incarnation == m.Incarnation && f.Epoch.Compare(j.epoch) > 0:
@@ -134,6 +135,8 @@ func (m *Machine) reconnect(a *attempt, ev JoinReceived) {
 	if f.Spare() && a.rank >= 0 {
 		m.send(a, &protocol.AssignFrame{Rank: a.rank})
 	}
+	// Only the newest frame that determines the state of the attempt is repeated: it implies the
+	// earlier ones.
 	switch {
 	case a.rank < 0:
 	case !a.isHolder:
@@ -254,7 +257,7 @@ func (m *Machine) endGracePeriod(j *job) {
 			whole = false
 		}
 	}
-	if whole {
+	if whole { // all ranks are in the newest epoch, which continues
 		m.afterLoss(j, nil)
 		return
 	}

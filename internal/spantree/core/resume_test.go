@@ -10,8 +10,8 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// Where an epoch resumes, and what its members need for it.
-func TestOrigin(t *testing.T) {
+// The resume point of an epoch, and the data that its members are missing there.
+func TestResumePoint(t *testing.T) {
 	e := func(n uint32) protocol.Epoch { return protocol.Epoch{Term: 1, N: n} }
 	now := e(3)
 	type seat struct {
@@ -60,7 +60,7 @@ func TestOrigin(t *testing.T) {
 				t.Errorf("it resumes at %v, want %v", from, c.from)
 			}
 			if d := cmp.Diff(c.lacks, lacks); d != "" {
-				t.Errorf("lacks, -want +got:\n%s", d)
+				t.Errorf("missing data, -want +got:\n%s", d)
 			}
 		})
 	}

@@ -142,7 +142,7 @@ func (s *simCluster) actor(c ConnID) *fakeRank {
 	return nil
 }
 
-// hear adds a frame to a client's inbox, and checks it.
+// hear appends a frame to a client's inbox, and checks it.
 func (s *simCluster) hear(conn ConnID, f protocol.Frame) {
 	a := s.actor(conn)
 	if a == nil || a.cut {

@@ -16,7 +16,7 @@ import (
 // sends READY, and fetches the state. Another attempt of the rank may become READY before it. An
 // attempt on a host from which one of the rank was evicted is the last choice.
 
-// maxSpares limits the spares of a job.
+// maxSpares limits the spares of a job, which occupy memory while they wait.
 const maxSpares = 256
 
 // checkSpare refuses a spare that the job cannot use.
@@ -71,6 +71,7 @@ func (m *Machine) keepSpare(a *attempt, joined *protocol.JoinedFrame) {
 	}
 }
 
+// dropSpare removes a spare that has got a rank or has left.
 func (j *job) dropSpare(a *attempt) {
 	j.spares = slices.DeleteFunc(j.spares, func(b *attempt) bool { return b == a })
 	j.changes++

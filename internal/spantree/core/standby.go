@@ -33,7 +33,7 @@ type epochState struct {
 	hasWork        bool  // it has its contribution to the next step
 	unknownHistory bool  // it has joined a restarted server, which does not know how it reached its position
 	rejoined       bool  // it has reported its epoch to a restarted server
-	fetchedState   point // point whose state it was told to fetch: it does not have the results of that step
+	fetchedState   point // resume point for which it fetches the state: it does not have the results of that step
 
 	cutOff    []*attempt // sources of which it gets no data, since the newest completed step
 	pullsFrom *attempt   // source in the newest PULL; nil: none
@@ -139,7 +139,7 @@ func (j *job) yields(holder, to *attempt) bool {
 	return j.phase == recovering && holder.wired == (protocol.Epoch{}) && j.shuns(holder) && !j.shuns(to)
 }
 
-// replaceShunned makes a standby the holder in place of one that yields.
+// replaceShunned makes a standby the holder instead of one that yields.
 func (m *Machine) replaceShunned(a *attempt) {
 	j := a.job
 	if b := j.holders[a.rank]; !a.isHolder && b != nil && j.yields(b, a) {
@@ -216,6 +216,7 @@ func (m *Machine) promote(j *job, rank int) {
 	m.tellStandbys(j, rank)
 }
 
+// dropStandby removes a standby that has become the holder or has left.
 func (j *job) dropStandby(a *attempt) {
 	left := slices.DeleteFunc(j.standbys[a.rank], func(b *attempt) bool { return b == a })
 	if j.standbys[a.rank] = left; len(left) == 0 {
@@ -230,7 +231,7 @@ func (j *job) checkShard(a *attempt, s protocol.Shard) *refusal {
 	if b := j.holders[a.rank]; !known && b != nil && b != a && b.ready {
 		want = b.shard
 	}
-	want.Took, s.Took = 0, 0
+	want.Took, s.Took = 0, 0 // the time to read the data does not identify them
 	if want == (protocol.Shard{}) || want == s {
 		return nil
 	}

@@ -11,12 +11,14 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
+// onStatus answers STATUS with JOBS, the only frame of its connection.
 func (m *Machine) onStatus(ev StatusRequested) {
 	m.do(SendFrame{ev.Conn, &protocol.JobsFrame{JSON: m.statusJSON()}})
 	m.do(CloseConn(ev))
 }
 
-// statusJSON returns the status in JSON, shortened to what one frame can hold.
+// statusJSON returns the status in JSON. If it exceeds the limit of a frame, it omits the ended jobs,
+// then the ranks, and then shortens the options.
 func (m *Machine) statusJSON() string {
 	s := m.Status()
 	each := func(shorten func(*protocol.JobStatus)) {
@@ -70,6 +72,7 @@ func (m *Machine) Status() protocol.ServerStatus {
 	return s
 }
 
+// status returns the part of a status about one attempt.
 func (a *attempt) status(now time.Time) protocol.RankStatus {
 	r := protocol.RankStatus{
 		Rank: a.rank, Attempt: a.number, Host: a.host, Version: a.version, VW: a.vw, State: "joined", Waits: a.waitText,

@@ -10,6 +10,7 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
+// onReady processes READY. In a job that recovers the attempt may then become the holder of its rank.
 func (m *Machine) onReady(a *attempt, f *protocol.ReadyFrame) {
 	j := a.job
 	if a.rejoined && a.shard == (protocol.Shard{}) { // repeated for a restarted server
@@ -78,6 +79,7 @@ func (m *Machine) wire(j *job) {
 	}
 }
 
+// onVWPort stores the port of a vw worker's listener. The last port completes the wiring.
 func (m *Machine) onVWPort(ev VWPort) {
 	a := m.Conns[ev.Conn]
 	if a == nil || !a.vw || a.hasPort {
@@ -144,7 +146,8 @@ func (m *Machine) startVWStream(j *job, tree topo.Tree, all []*attempt) {
 		parent := tree.Parent(a.rank)
 		switch {
 		case a.vw && parent == topo.None:
-			// vw's server sends eight bytes to the root, which reads six.
+			// vw's server sends eight bytes ff to the root, which reads six (fail_send in
+			// spanning_tree.cc, all_reduce_init in allreduce_sockets.cc).
 			m.sendBytes(a, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff)
 		case a.vw:
 			p := all[parent]
@@ -166,7 +169,7 @@ func (m *Machine) startVWStream(j *job, tree topo.Tree, all []*attempt) {
 	}
 	for _, a := range j.everybody() {
 		if !a.isHolder {
-			m.send(a, &protocol.RefusedFrame{Code: protocol.RankHeld, Reason: "vw workers are in the job: it cannot use an attempt that stands by"})
+			m.send(a, &protocol.RefusedFrame{Code: protocol.RankHeld, Reason: "vw workers are in the job: it cannot use a standby"})
 			m.lose(a, "vw workers are in the job")
 		}
 	}

@@ -29,7 +29,7 @@
 //
 // # Guarantees
 //
-//   - A decoder accepts any bytes without a panic. What it accepts is encoded
+//   - A decoder accepts any bytes without a panic. A decoded message is encoded
 //     to the same bytes again, except for durations above 292 years.
 //   - A reader allocates at most its limit, and at most a small multiple of
 //     the bytes that it has received.

@@ -16,8 +16,8 @@ import (
 
 const protocolPage = "../../../docs/protocol.md"
 
-// section returns the table rows below a heading of the page, as cells, without
-// the head of the table.
+// section returns the cells of the table rows below a heading of the page,
+// without the header of the table.
 func section(t *testing.T, page, heading string) (rows [][]string) {
 	t.Helper()
 	_, text, found := strings.Cut(page, "\n"+heading+"\n")
@@ -116,7 +116,7 @@ func TestProtocolPageHasEveryCode(t *testing.T) {
 	}
 }
 
-// The page's hello is the one that is sent.
+// The hello of docs/protocol.md is equal to the bytes of AppendHello.
 func TestProtocolPageHasTheHello(t *testing.T) {
 	text, err := os.ReadFile(protocolPage)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// draw fills v with anything that a frame can hold.
+// draw fills v with arbitrary values within the limits of a frame.
 func drawValue(t *rapid.T, v reflect.Value) {
 	switch x := v.Addr().Interface().(type) {
 	case *time.Duration:
@@ -89,7 +89,7 @@ func TestFramesComeBackAsTheyWere(t *testing.T) {
 	}
 }
 
-// Every prefix of a frame is the end of the stream or an error that says so.
+// Reading any proper prefix of a frame returns io.EOF or a FrameError for missing bytes.
 func TestTornFrames(t *testing.T) {
 	for _, f := range samples() {
 		b, err := AppendFrame(nil, f)
@@ -109,7 +109,7 @@ func TestTornFrames(t *testing.T) {
 	}
 }
 
-// samples are frames with something in every field.
+// samples are frames in which no field is zero.
 func samples() []Frame {
 	e := Epoch{Term: 2, N: 3, Incarnation: 0x0123456789abcdef}
 	m := [32]byte{0xaa, 31: 0xbb}
@@ -210,7 +210,7 @@ func TestMalformedFrames(t *testing.T) {
 	}
 }
 
-// A newer peer may append fields and send frames that can be done without.
+// A peer with a newer version may append fields, and send optional frames, which are skipped.
 func TestNewerFrames(t *testing.T) {
 	b, err := AppendFrame(nil, &HeartbeatAckFrame{Seq: 5})
 	if err != nil {

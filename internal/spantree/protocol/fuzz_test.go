@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// fuzzPayload holds that a decoder takes any bytes without a panic, and that
-// what it understands is encoded to the same bytes again.
+// fuzzPayload checks that a decoder accepts any bytes without a panic, and that a
+// decoded frame is encoded to the same bytes again.
 func fuzzPayload(f *testing.F, t frameType) {
 	for _, s := range samples() {
 		if TypeOf(s) == t {
@@ -25,7 +25,7 @@ func fuzzPayload(f *testing.F, t frameType) {
 	}
 	f.Add([]byte{})
 	f.Fuzz(func(tt *testing.T, payload []byte) {
-		if t.Checked() { // no fuzzer finds a checksum
+		if t.Checked() { // a fuzzer would not find payloads with a correct checksum
 			payload = binary.LittleEndian.AppendUint32(payload[:len(payload):len(payload)], Checksum(t, ProtocolVersion, payload))
 		}
 		if len(payload) > FrameKinds[t].Limit {
@@ -40,7 +40,7 @@ func fuzzPayload(f *testing.F, t frameType) {
 			tt.Fatalf("a frame that was decoded cannot be encoded: %v", err)
 		}
 		if !bytes.Equal(again[FrameHeader:], payload) {
-			// Durations over 292 years are cut off: then the values must be equal.
+			// Durations over 292 years are clipped, so the bytes may differ; the values must be equal.
 			second, err := decodePayload(t, ProtocolVersion, again[FrameHeader:])
 			if d := cmp.Diff(got, second, cmpopts.EquateNaNs()); err != nil || d != "" {
 				tt.Fatalf("%v, -first +second:\n%s", err, d)
@@ -49,7 +49,7 @@ func fuzzPayload(f *testing.F, t frameType) {
 	})
 }
 
-// bare is a payload without its checksum, if it has one.
+// bare returns a payload without its checksum, if it has one.
 func bare(t frameType, payload []byte) []byte {
 	if t.Checked() {
 		return payload[:len(payload)-ChecksumSize]
@@ -89,7 +89,7 @@ func FuzzAuthOK(f *testing.F)       { fuzzPayload(f, typeAuthOK) }
 func FuzzAssign(f *testing.F)       { fuzzPayload(f, typeAssign) }
 func FuzzMembers(f *testing.F)      { fuzzPayload(f, typeMembers) }
 
-// FuzzFrames reads a stream of anything, as the server does.
+// FuzzFrames reads streams of arbitrary bytes, as the server does.
 func FuzzFrames(f *testing.F) {
 	var all []byte
 	for _, s := range samples() {

@@ -68,7 +68,7 @@ func (e *ElasticError) Error() string { return e.Field + ": " + e.Reason }
 
 // CheckElastic returns the settings that prevent a job from starting without missing ranks; nil
 // if there are none. An excluded rank may start late: its attempt then needs a job that admits
-// standbys. After the end it needs a run key by which the server knows the finished run.
+// standbys. After the end it needs a run key, by which the server finds the finished run.
 func CheckElastic(policy OnLoss, runKey string) (faults []*ElasticError) {
 	if policy == Abort {
 		faults = append(faults, &ElasticError{"OnLoss", "an elastic job needs wait or shrink: attempts of excluded ranks become standbys"})

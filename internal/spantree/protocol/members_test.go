@@ -79,8 +79,8 @@ func TestDiffOptions(t *testing.T) {
 	}
 }
 
-// FuzzRecord holds that a record is decoded from any bytes without a panic, and is encoded to the
-// same bytes again.
+// FuzzRecord checks that decoding accepts any bytes without a panic, and that a decoded record is
+// encoded to the same bytes again.
 func FuzzRecord(f *testing.F) {
 	for _, r := range []Record{
 		&TermRecord{Term: 3},

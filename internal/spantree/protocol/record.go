@@ -51,7 +51,7 @@ func (d *DeliveredFile) code(c *coder) {
 }
 
 // DeliveredRecord records the delivery of one file. Later starts of the server do not need it: it
-// tells operators how far an unfinished run was.
+// shows operators how far an unfinished run was.
 type DeliveredRecord struct {
 	RunKey string
 	Epoch  Epoch

@@ -13,8 +13,8 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// BenchmarkJob is a whole job over the loopback, without its work: from the
-// first JOIN to the last FINISHED. Server and ranks share the machine.
+// BenchmarkJob measures a job over the loopback from the first JOIN to the
+// last FINISHED, without collectives. Server and ranks share the machine.
 func BenchmarkJob(b *testing.B) {
 	for _, n := range []int{4, 64, 512} {
 		b.Run(fmt.Sprintf("ranks=%d", n), func(b *testing.B) {

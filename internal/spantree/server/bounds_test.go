@@ -28,7 +28,7 @@ func TestAllowedNetworks(t *testing.T) {
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
 	c, err := d.Dial("tcp", r.addr)
 	if err != nil {
-		t.Skip("this system has one loopback address alone: ", err)
+		t.Skip("this system has only one loopback address: ", err)
 	}
 	newPeer(t, c).ends()
 	r.logged("its address is in no allowed network")
@@ -39,8 +39,8 @@ func TestAllowedNetworks(t *testing.T) {
 	}
 }
 
-// When memory for connections runs out, those go that have been silent for longest.
-func TestTheOldestStrangerGoes(t *testing.T) {
+// When memory for connections runs out, the oldest unregistered connection is closed.
+func TestOldestUnregisteredConnectionIsClosed(t *testing.T) {
 	r := serveTCP(t, ServerConfig{HandshakeTimeout: patience})
 	r.limit(3 * connBytes)
 	first, second, third := r.dial(), r.dial(), r.dial()
@@ -55,7 +55,7 @@ func TestTheOldestStrangerGoes(t *testing.T) {
 			t.Fatalf("%d connections were taken, want 3", n)
 		}
 	}
-	m := r.member(r.config(protocol.Job{UniqueID: 1}, 0, 2)) // takes the place of the first
+	m := r.member(r.config(protocol.Job{UniqueID: 1}, 0, 2)) // its connection replaces the first one
 	first.ends()
 	third.write(protocol.AppendHello(nil))
 	if _, ok := third.frame().(*protocol.WelcomeFrame); !ok {
@@ -66,10 +66,10 @@ func TestTheOldestStrangerGoes(t *testing.T) {
 	}
 	second.close()
 	third.close()
-	r.countedIs("nobody is there", none)
+	r.countedIs("no client is connected", none)
 }
 
-// Members are not closed for newcomers.
+// The connections of members are never closed in favour of new ones.
 func TestMembersStayWhenMemoryIsFull(t *testing.T) {
 	r := serveTCP(t, ServerConfig{})
 	m := r.member(r.config(protocol.Job{UniqueID: 1}, 0, 2))
@@ -91,7 +91,7 @@ func TestIdleTimeoutBoundsWhatRanksAskFor(t *testing.T) {
 	}
 }
 
-// Only who has the job's token cancels it.
+// A job is cancelled only by a client that has its token.
 func TestOwnersCancel(t *testing.T) {
 	owner, other := secretCreds(t, goodSecret).Secret, secretCreds(t, otherSecret).Secret
 	r := serveTCP(t, ServerConfig{})
@@ -116,12 +116,13 @@ func TestOwnersCancel(t *testing.T) {
 	select {
 	case <-m.Over():
 	case <-time.After(patience):
-		t.Fatal("the job goes on")
+		t.Fatal("the job has not ended")
 	}
 }
 
-// FuzzConnection says anything to a server, of both protocols, with and without a secret:
-// it neither panics nor waits once the client has gone, and keeps nothing of it.
+// FuzzConnection sends arbitrary bytes to a server, with and without a secret. The server does not
+// panic. After the client has closed the connection, the server neither waits nor keeps any state
+// of it.
 func FuzzConnection(f *testing.F) {
 	open, err := NewServer(ServerConfig{})
 	if err != nil {
@@ -153,7 +154,7 @@ func FuzzConnection(f *testing.F) {
 			near, far := net.Pipe()
 			c := s.take(far, nil)
 			if c == nil {
-				t.Fatal("the server takes no connection: something of an older one is kept")
+				t.Fatal("the server rejects the connection: memory of an earlier one is still counted")
 			}
 			go func() { _, _ = io.Copy(io.Discard, near) }() // ends with the pipe
 			go func() {
@@ -165,15 +166,15 @@ func FuzzConnection(f *testing.F) {
 			left := len(s.conns) + len(s.pending) + len(s.core.Conns) + int(s.budget.used)
 			s.mu.Unlock()
 			if left != 0 {
-				t.Fatalf("%d things are kept of a client that has gone", left)
+				t.Fatalf("%d connections, attempts and counted bytes are left of a client that has disconnected", left)
 			}
 		}
 	})
 }
 
-// What hostile clients have cost comes back when they have gone: goroutines, memory,
-// and all that the server remembers of them.
-func TestNothingIsKeptOfStrangers(t *testing.T) {
+// When hostile clients have disconnected, the server has released their goroutines, their memory
+// and all state about them.
+func TestHostileClientsLeaveNothingBehind(t *testing.T) {
 	r := serveTCP(t, ServerConfig{Credentials: secretCreds(t, goodSecret)})
 	measure := func() (goroutines int, heap uint64) {
 		var m runtime.MemStats
@@ -205,7 +206,7 @@ func TestNothingIsKeptOfStrangers(t *testing.T) {
 			break
 		}
 		if time.Now().After(end) {
-			t.Fatalf("%d connections are there, want 200", here)
+			t.Fatalf("%d connections are open, want 200", here)
 		}
 	}
 	r.s.mu.Lock()
@@ -222,12 +223,12 @@ func TestNothingIsKeptOfStrangers(t *testing.T) {
 			return
 		}
 		if time.Now().After(end) {
-			t.Fatalf("%d goroutines, %d KiB of heap, %d things that are counted; before: %d and %d KiB", g, h>>10, left, goroutines, heap>>10)
+			t.Fatalf("%d goroutines, %d KiB of heap, %d connections and counted bytes; before: %d and %d KiB", g, h>>10, left, goroutines, heap>>10)
 		}
 	}
 }
 
-// The log does not grow without bound however many clients are refused.
+// The number of log lines per second is limited, however many clients are refused.
 func TestWarningsAreLimited(t *testing.T) {
 	var l limiter
 	now, let, counted := time.Unix(0, 0), 0, 0
@@ -240,13 +241,13 @@ func TestWarningsAreLimited(t *testing.T) {
 		now = now.Add(time.Second)
 	}
 	if let != 3*maxWarnings || counted != 2*9*maxWarnings {
-		t.Errorf("%d of %d warnings were let through, %d counted; want %d and %d", let, 30*maxWarnings, counted, 3*maxWarnings, 18*maxWarnings)
+		t.Errorf("%d of %d warnings were logged, %d counted; want %d and %d", let, 30*maxWarnings, counted, 3*maxWarnings, 18*maxWarnings)
 	}
 }
 
-// TestStrangersAreBoundedByDescriptors: of more unregistered connections than the process has
-// descriptors for, the oldest are closed.
-func TestStrangersAreBoundedByDescriptors(t *testing.T) {
+// If there are more unregistered connections than the process has descriptors for, the oldest are
+// closed.
+func TestUnregisteredConnectionsAreBoundedByDescriptors(t *testing.T) {
 	r := serveTCP(t, ServerConfig{})
 	r.s.mu.Lock()
 	r.s.maxWaiting = 3

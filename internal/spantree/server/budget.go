@@ -52,6 +52,7 @@ func (b *budget) newcomers(waiting int) int64 {
 	return max(0, b.limit/newcomersShare-int64(waiting)*connBytes)
 }
 
+// take is Take for callers that hold the lock.
 func (b *budget) take(n, spare int64) bool {
 	if b.used+b.kept+n+spare > b.limit {
 		return false
@@ -88,6 +89,7 @@ type message struct {
 	refs  int  // connections that have queued it; guarded by the budget's lock
 }
 
+// size returns the memory that a message is counted with, in bytes.
 func (p *message) size() int64 { return int64(len(p.b)) + messageBytes }
 
 // retain adds a use of a message. It returns false if there is no memory.

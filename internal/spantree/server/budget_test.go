@@ -13,7 +13,7 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// limit sets what memory clients may take.
+// limit sets the memory that clients may occupy, in bytes.
 func (r *harness) limit(n int64) {
 	b := &r.s.budget
 	b.mu.Lock()
@@ -21,7 +21,7 @@ func (r *harness) limit(n int64) {
 	b.limit = n
 }
 
-// counted is what they take.
+// counted returns the memory that clients occupy, in bytes.
 func (r *harness) counted() int64 {
 	b := &r.s.budget
 	b.mu.Lock()
@@ -29,7 +29,7 @@ func (r *harness) counted() int64 {
 	return b.used + b.kept
 }
 
-// countedIs waits until they take so much.
+// countedIs waits until that memory satisfies want.
 func (r *harness) countedIs(what string, want func(n int64) bool) {
 	r.t.Helper()
 	for end := time.Now().Add(patience); !want(r.counted()); time.Sleep(time.Millisecond) {
@@ -41,9 +41,8 @@ func (r *harness) countedIs(what string, want func(n int64) bool) {
 
 func none(n int64) bool { return n == 0 }
 
-// What is kept of jobs counts: when memory is full who joins is refused, with a code that says
-// so, and so is who comes next; those that are in stay. When they have gone there is room
-// again.
+// The memory of jobs counts. When it is full, ranks that join are refused with ServerFull, and the
+// existing members remain. After these have left, ranks can join again.
 func TestJobsFillTheMemory(t *testing.T) {
 	const limit = 1 << 20
 	r := serveTCP(t, ServerConfig{})
@@ -73,7 +72,7 @@ func TestJobsFillTheMemory(t *testing.T) {
 	if n := int64(len(in)); n < most-2 || n > most {
 		t.Errorf("%d jobs have room, want %d", n, most)
 	}
-	time.Sleep(3 * core.TickInterval) // what is kept is counted anew
+	time.Sleep(3 * core.TickInterval) // each tick counts the memory of jobs again
 	if n := r.counted(); n < int64(len(in))*(connBytes+protocol.MaxOptions) {
 		t.Errorf("%d bytes are counted for %d jobs", n, len(in))
 	}
@@ -87,7 +86,7 @@ func TestJobsFillTheMemory(t *testing.T) {
 	in[0].send(&protocol.LeaveFrame{})
 }
 
-// A long frame counts while it comes.
+// A long frame counts while it is received.
 func TestLongFramesCount(t *testing.T) {
 	r := serveTCP(t, ServerConfig{HandshakeTimeout: patience})
 	p, q := r.native(), r.native()
@@ -106,11 +105,11 @@ func TestLongFramesCount(t *testing.T) {
 	}
 	p.close()
 	q.close()
-	r.countedIs("they are gone", none)
+	r.countedIs("both clients are disconnected", none)
 }
 
-// What waits for a client that does not read counts, and once where it is for many. Who
-// would let more wait than there is room for is cut off. What was for him counts no more.
+// Data queued for a client that does not read counts, and once only if it is for many clients. A
+// client whose queue would exceed the memory is disconnected, and its queue no longer counts.
 func TestQueuesCount(t *testing.T) {
 	r := serveTCP(t, ServerConfig{WriteTimeout: patience})
 	deaf := func() *serverConn {
@@ -123,7 +122,7 @@ func TestQueuesCount(t *testing.T) {
 	one.post(start)
 	two.post(start)
 	if n := r.counted(); n != start.size() {
-		t.Errorf("%d bytes are counted for what goes to two", n)
+		t.Errorf("%d bytes are counted for a message to two clients", n)
 	}
 	r.limit(100_000)
 	posted := 0
@@ -137,12 +136,12 @@ func TestQueuesCount(t *testing.T) {
 		one.queue(make([]byte, 4000))
 	}
 	if posted < 23 || posted > 25 {
-		t.Errorf("%d parcels of 4000 bytes had room", posted)
+		t.Errorf("%d messages of 4000 bytes were queued", posted)
 	}
 	two.queue([]byte("short"))
 	two.mu.Lock()
 	if two.ended {
-		t.Error("a client is not told a word, while memory is full")
+		t.Error("a client is disconnected for a short message while memory is full")
 	}
 	two.mu.Unlock()
 	for _, c := range []*serverConn{one, two} {
@@ -158,7 +157,7 @@ func TestQueuesCount(t *testing.T) {
 	r.countedIs("they are gone", none)
 }
 
-// TLS counts beside the connection.
+// The state of TLS counts in addition to the connection.
 func TestTLSCounts(t *testing.T) {
 	server, rank := tlsSite(t)
 	r := serveTCP(t, ServerConfig{Credentials: server})
@@ -170,7 +169,7 @@ func TestTLSCounts(t *testing.T) {
 	}
 	r.limit(r.counted() + connBytes)
 	if _, err := client.Status(t.Context(), nil, r.addr, rank); err == nil {
-		t.Error("TLS has room where there is none")
+		t.Error("a TLS handshake is accepted while memory is full")
 	}
 	r.limit(512 << 20)
 	if _, err := client.Status(t.Context(), nil, r.addr, rank); err != nil {

@@ -318,6 +318,7 @@ func (c *serverConn) refuseVersion(f *protocol.JoinFrame, got uint8) error {
 		f.Rank, protocol.VersionOf(got, f.Version), protocol.VersionOf(protocol.ProtocolVersion, c.s.cfg.Version), protocol.SameRelease))
 }
 
+// refuseAs sends REFUSED, and ends the connection when the client has read it.
 func (c *serverConn) refuseAs(code protocol.Code, fault error) error {
 	c.s.warn(c, "client refused", fault)
 	b, err := protocol.AppendFrame(nil, &protocol.RefusedFrame{Code: code, Reason: protocol.Clip(fault.Error(), protocol.MaxText)})

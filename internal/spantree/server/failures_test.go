@@ -17,8 +17,8 @@ import (
 
 func sum(s string) [32]byte { return sha256.Sum256([]byte(s)) }
 
-// works runs a vw job of two through the server: whatever a test did to it
-// before, others are served.
+// works runs a vw job of two ranks. It shows that the server still serves other
+// clients after the events of a test.
 func (r *harness) works(unique uint64) {
 	r.t.Helper()
 	a, b := r.vw(unique, 2, 0), r.vw(unique, 2, 1)
@@ -32,11 +32,11 @@ func (r *harness) works(unique uint64) {
 	b.ends()
 }
 
-// What vw's server does in each of these cases is in the comments; the
-// numbers are those of the notes on vw's failures.
+// The comments describe the behaviour of vw's own server (spanning_tree.cc) in
+// each case. The numbers of the failures are those of docs/faults.md.
 
-// Failure 1: vw's server ends with "nonce read failed", and all jobs with it.
-func TestPortScanHarmsNobody(t *testing.T) {
+// Failure 1: vw's server exits with "nonce read failed", and all jobs are lost.
+func TestPortScanHarmsNoClient(t *testing.T) {
 	r := serveTCP(t, ServerConfig{})
 	waiting := r.vw(1, 2, 0)
 	waiting.reads("01000000")
@@ -56,8 +56,8 @@ func TestPortScanHarmsNobody(t *testing.T) {
 	r.works(2)
 }
 
-// Failure 2: vw's server serves nobody else until the silent client goes.
-func TestSilentClientHarmsNobody(t *testing.T) {
+// Failure 2: vw's server serves no other client until the silent one disconnects.
+func TestSilentClientDelaysNoClient(t *testing.T) {
 	r := serveTCP(t, ServerConfig{HandshakeTimeout: 100 * time.Millisecond})
 	silent, hello, slow := r.dial(), r.native(), r.dial()
 	slow.write([]byte{1, 0, 0})
@@ -68,7 +68,7 @@ func TestSilentClientHarmsNobody(t *testing.T) {
 	r.logged("nothing more within 100ms")
 }
 
-// Failure 3: vw answers ok=0 and leaves the connection open for ever.
+// Failure 3: vw's server answers ok=0 and leaves the connection open forever.
 func TestSameRankTwice(t *testing.T) {
 	r := serveTCP(t, ServerConfig{})
 	first := r.vw(1, 2, 0)
@@ -85,8 +85,8 @@ func TestSameRankTwice(t *testing.T) {
 	first.reads("0000")
 }
 
-// Failure 4: vw never frees the seat of a worker that died while it waited.
-func TestRestartedWorkerGetsItsSeat(t *testing.T) {
+// Failure 4: vw's server never frees the rank of a worker that died while it waited.
+func TestRestartedWorkerGetsItsRank(t *testing.T) {
 	r := serveTCP(t, ServerConfig{})
 	dies := r.vw(1, 2, 0)
 	dies.reads("01000000")
@@ -102,13 +102,13 @@ func TestRestartedWorkerGetsItsSeat(t *testing.T) {
 	stays.reads("ffffffff ffffffff")
 }
 
-// Failure 5: vw's server is killed by SIGPIPE, the other workers read an end.
+// Failure 5: SIGPIPE kills vw's server, and the other workers read the end of the stream.
 func TestWorkerDeadAtWiringIsReplaced(t *testing.T) {
 	r := serveTCP(t, ServerConfig{})
 	a, b, c := r.vw(1, 3, 0), r.vw(1, 3, 1), r.vw(1, 3, 2)
 	a.reads("01000000 0000")
 	b.reads("01000000 0200")
-	c.close() // before it has answered with its port
+	c.close() // before it has sent its port
 	a.write([]byte{0, 1})
 	b.write([]byte{0, 2})
 	r.logged("rank left before the start")
@@ -122,7 +122,7 @@ func TestWorkerDeadAtWiringIsReplaced(t *testing.T) {
 	b.reads("ffffffff ffffffff")
 }
 
-// Failure 5, with a worker that stays connected and silent.
+// Failure 5, with a worker that remains connected and silent.
 func TestWorkerSilentAtWiringIsGivenUp(t *testing.T) {
 	r := serveTCP(t, ServerConfig{PortTimeout: 50 * time.Millisecond})
 	a := r.vw(1, 2, 0)
@@ -140,8 +140,8 @@ func TestWorkerSilentAtWiringIsGivenUp(t *testing.T) {
 	b.reads("ffffffff ffffffff")
 }
 
-// Failure 6: vw's server crashes, of log(0), of a failed calloc, or by a write
-// where the client says.
+// Failure 6: vw's server crashes in log(0), by a failed calloc, or by a write at
+// an index that the client chooses.
 func TestImpossibleTotals(t *testing.T) {
 	r := serveTCP(t, ServerConfig{})
 	first := r.vw(1, 2, 0)
@@ -161,7 +161,7 @@ func TestImpossibleTotals(t *testing.T) {
 	first.reads("0000")
 }
 
-// Failure 7: vw leaves an empty job behind, with the total of the refused client.
+// Failure 7: vw's server keeps an empty job with the total of the refused client.
 func TestRankOutOfBoundsLeavesNothingBehind(t *testing.T) {
 	r := serveTCP(t, ServerConfig{})
 	p := r.vw(7, 5, 5)
@@ -173,8 +173,9 @@ func TestRankOutOfBoundsLeavesNothingBehind(t *testing.T) {
 	r.works(7) // with another total
 }
 
-// Failures 8 and 9: a worker is killed or stopped in the middle, and nobody
-// ever hears of it. The server's share: it tells.
+// Failures 8 and 9: a worker is killed or stopped during the job. vw's server has
+// no connection to workers then, so the others wait forever. This server sends
+// the loss to all of them.
 func TestOthersLearnOfAKilledAndOfAStoppedRank(t *testing.T) {
 	for _, how := range []string{"killed", "stopped"} {
 		t.Run(how, func(t *testing.T) {
@@ -197,7 +198,7 @@ func TestOthersLearnOfAKilledAndOfAStoppedRank(t *testing.T) {
 			select {
 			case <-lives.Over():
 			case <-time.After(patience):
-				t.Fatal("the survivor is not told")
+				t.Fatal("the survivor does not get EPOCH_END")
 			}
 			lost := as[*protocol.LostError](t, lives.Cause())
 			if lost.Rank != 1 || lost.Host != "h1" || !strings.Contains(lost.Why, why) {
@@ -207,9 +208,9 @@ func TestOthersLearnOfAKilledAndOfAStoppedRank(t *testing.T) {
 	}
 }
 
-// Failures 10 and 11: ranks with other -b hang, with other --passes one of
-// them reports garbage. The server's share: it lets none in that differs, and
-// says in what.
+// Failures 10 and 11: vw workers with different -b hang; with different --passes
+// one of them writes a corrupt model. This server refuses a rank with other
+// options, and names the difference.
 func TestOptionsThatDiffer(t *testing.T) {
 	r := serveTCP(t, ServerConfig{})
 	cfg := r.config(protocol.Job{UniqueID: 1}, 0, 2)
@@ -226,7 +227,7 @@ func TestOptionsThatDiffer(t *testing.T) {
 	}
 }
 
-// Failure 12: no server. vw tries 100 times, once a second, as Join does.
+// Failure 12: there is no server. vw tries 100 times, once a second, and so does Join.
 func TestNoServer(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -243,9 +244,9 @@ func TestNoServer(t *testing.T) {
 	}
 }
 
-// A server that comes late is found. Should its port be taken meanwhile by
-// somebody else, another one serves as well.
-func TestServerThatComesLate(t *testing.T) {
+// Join finds a server that starts later. If another process takes the port
+// meanwhile, the test uses another port.
+func TestServerThatStartsLater(t *testing.T) {
 	for range 5 {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -284,7 +285,7 @@ func TestServerThatComesLate(t *testing.T) {
 	t.Fatal("five ports in a row were taken")
 }
 
-// More file descriptors than select() can hold are no bound here.
+// The number of clients is not limited by the size of select()'s descriptor sets.
 func TestManyClients(t *testing.T) {
 	t.Parallel()
 	const n = 300

@@ -21,15 +21,15 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// flipper is a network that changes bits of one byte in its first conns connections: of what
-// this side writes, or of what it reads.
+// flipper is a network that changes bits of one byte in its first conns connections: a byte that
+// this side writes, or one that it reads.
 type flipper struct {
 	transport.Network
 	in    bool
 	at    int
 	bits  byte
-	conns atomic.Int64    // left to change
-	bytes [2]atomic.Int64 // that this side has written and read
+	conns atomic.Int64    // further connections to change
+	bytes [2]atomic.Int64 // bytes that this side has written, and read
 }
 
 func (f *flipper) Dial(ctx context.Context, addr string) (net.Conn, error) {
@@ -46,7 +46,7 @@ type flippedConn struct {
 	moved [2]int // bytes written, by the writer, and read, by the reader
 }
 
-// pass counts b as moved in one direction and changes what is to be changed there.
+// pass counts the bytes of one direction, and changes the byte that is to be changed.
 func (c *flippedConn) pass(in bool, b []byte) {
 	way := 0
 	if in {
@@ -93,7 +93,7 @@ func credentialKinds(t *testing.T) map[string]func() (server, rank *auth.Credent
 }
 
 // joinsFlipped joins two ranks, the first over f, and wires their job. It returns how many
-// bytes the first rank had written and read when it was in.
+// bytes the first rank had written and read when it had joined.
 func joinsFlipped(t *testing.T, server, rank *auth.Credentials, onLoss protocol.OnLoss, f *flipper) (bytes [2]int) {
 	t.Helper()
 	n := mem.New()
@@ -118,7 +118,7 @@ func joinsFlipped(t *testing.T, server, rank *auth.Credentials, onLoss protocol.
 			m, err := client.Join(t.Context(), cfg)
 			if err != nil {
 				t.Errorf("rank %d: %v", i, err)
-				_ = r.s.Close() // the other rank waits no longer
+				_ = r.s.Close() // the other rank would wait for this one
 				return
 			}
 			if i == 0 {
@@ -142,16 +142,16 @@ func joinsFlipped(t *testing.T, server, rank *auth.Credentials, onLoss protocol.
 	return bytes
 }
 
-// flipSteps are the distances of the bytes that are flipped, by credentials. A TLS handshake is
-// long, and takes milliseconds.
+// flipSteps are the distances of the changed bytes, by credentials. A TLS handshake has many bytes
+// and takes milliseconds, so only some of its bytes are changed.
 var flipSteps = map[string]int{"nothing": 1, "a secret": 1, "a secret, encrypted": 29, "certificates": 43}
 
-// flipBits are the changes of each byte.
+// flipBits are the masks that each byte is changed by; 0: one bit, which depends on the offset.
 var flipBits = []byte{0}
 
-// TestARankJoinsWhateverBitChanges: whichever byte of a handshake with the server changes on
-// its way, in either direction, the rank makes another attempt and is in.
-func TestARankJoinsWhateverBitChanges(t *testing.T) {
+// If any byte of a handshake with the server is changed on the way, in either direction, the rank
+// makes another attempt and joins.
+func TestRankJoinsDespiteAnyChangedByte(t *testing.T) {
 	for name, creds := range credentialKinds(t) {
 		for _, onLoss := range []protocol.OnLoss{protocol.Abort, protocol.Wait} {
 			t.Run(fmt.Sprintf("%s, %v", name, onLoss), func(t *testing.T) {
@@ -162,7 +162,7 @@ func TestARankJoinsWhateverBitChanges(t *testing.T) {
 					all = joinsFlipped(t, server, rank, onLoss, &flipper{at: -1})
 				})
 				if all[0] < protocol.HelloSize || all[1] < protocol.FrameHeader {
-					t.Fatalf("with nothing changed %v bytes went by", all)
+					t.Fatalf("%v bytes were written and read without a change, want at least a hello and a frame", all)
 				}
 				for way, bytes := range all {
 					for at := 0; at < bytes; at += max(1, flipSteps[name]) {
@@ -185,9 +185,9 @@ func TestARankJoinsWhateverBitChanges(t *testing.T) {
 	}
 }
 
-// TestANativeRankBecomesNoVWWorker: a rank that recovers from losses, and whose hello is changed
-// so that the server takes it for a vw worker and refuses it, time and again, tries again natively.
-func TestANativeRankBecomesNoVWWorker(t *testing.T) {
+// A rank of a job that recovers never becomes a vw worker. Its hello is changed repeatedly, so that
+// the server takes it for a vw worker and refuses it. The rank retries the native protocol.
+func TestNativeRankNeverJoinsAsVWWorker(t *testing.T) {
 	for at := range protocol.HelloSize {
 		synctest.Test(t, func(t *testing.T) {
 			f := &flipper{at: at, bits: 1}

@@ -15,14 +15,14 @@ import (
 func vwKids(n, rank int) int   { return topo.VW(n).Degree(rank) }
 func vwParent(n, rank int) int { return topo.VW(n).Parent(rank) }
 
-// packet is one of a dump: who sent it to the server, or got it from there.
+// packet is a packet of a dump, between a client and the server.
 type packet struct {
 	client     string // its port
 	fromServer bool
 	data       string // hex
 }
 
-// dump reads what passed between vw workers and vw's own server.
+// dump returns the recorded packets between vw workers and vw's own server.
 func dump(t *testing.T) (packets []packet) {
 	t.Helper()
 	f, err := os.Open("testdata/three_workers_adaptive_b4.txt")
@@ -47,9 +47,9 @@ func dump(t *testing.T) (packets []packet) {
 	return packets
 }
 
-// Three workers of the real vw, as recorded: the server answers each with the
-// very bytes of vw's own server. The recorded tree follows from the order of
-// arrival, which was the order of ranks, so it is ours, too.
+// The server answers three recorded workers of vw with the same bytes as vw's
+// own server. That server builds its tree by the order of arrival. In the
+// recording this was the order of ranks, so both trees are equal.
 func TestGoldenBytesOfThreeWorkers(t *testing.T) {
 	r := serveTCP(t, ServerConfig{})
 	clients := map[string]*peer{}

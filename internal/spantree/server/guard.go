@@ -43,6 +43,7 @@ func (c *serverConn) open() (hello [protocol.HelloSize]byte, err error) {
 	return hello, nil
 }
 
+// readHello reads the first 24 bytes. Port scanners and health probes send fewer, which is logged.
 func (c *serverConn) readHello(hello []byte) error {
 	n, err := io.ReadFull(c.stream(), hello)
 	if err != nil {
@@ -51,6 +52,7 @@ func (c *serverConn) readHello(hello []byte) error {
 	return nil
 }
 
+// isHello reports whether the first 24 bytes are the hello of the native protocol.
 func isHello(b [protocol.HelloSize]byte) bool {
 	le := binary.LittleEndian
 	return le.Uint64(b[:]) == protocol.HelloMagic && le.Uint64(b[8:]) == protocol.HelloTotal && le.Uint64(b[16:]) == protocol.HelloRank
@@ -107,6 +109,7 @@ type gatedConn struct {
 	done   bool            // the handshake has ended; one goroutine completes it and then reads
 }
 
+// acquire waits for a slot, until the deadline of the handshake.
 func (g *gatedConn) acquire() error {
 	select {
 	case g.gate <- struct{}{}:
@@ -122,6 +125,8 @@ func (g *gatedConn) finish() {
 	g.done = true
 }
 
+// Read returns the prefix, then bytes of the connection. During the handshake it frees the slot while
+// it waits for the client.
 func (g *gatedConn) Read(b []byte) (int, error) {
 	if len(g.prefix) > 0 {
 		n := copy(b, g.prefix)

@@ -21,14 +21,14 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// patience is how long a test over real sockets waits for what should take
+// patience limits the wait for an event over real sockets, which normally takes
 // milliseconds.
 const patience = 20 * time.Second
 
-// logLines collects log lines.
-// born is when the journals of the tests begin.
+// born is the start of the journals in tests.
 var born = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
+// logLines collects log lines.
 type logLines struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -46,7 +46,7 @@ func (l *logLines) String() string {
 	return l.buf.String()
 }
 
-// rig is a server under test, on the loopback or in memory.
+// harness is a server under test, on the loopback or in memory.
 type harness struct {
 	t      *testing.T
 	s      *Server
@@ -91,19 +91,19 @@ func (r *harness) close() {
 		}
 		r.served <- nil // for another close
 	case <-time.After(patience):
-		r.t.Error("Serve goes on after Close")
+		r.t.Error("Serve has not returned after Close")
 	}
 	if r.t.Failed() {
 		r.t.Logf("the server's log:\n%s", r.log)
 	}
 }
 
-// logged waits for words in the server's log.
+// logged waits until the server's log contains words.
 func (r *harness) logged(words string) {
 	r.t.Helper()
 	for end := time.Now().Add(patience); !strings.Contains(r.log.String(), words); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			r.t.Fatalf("the log does not say %q:\n%s", words, r.log)
+			r.t.Fatalf("the log does not contain %q:\n%s", words, r.log)
 		}
 	}
 }
@@ -118,7 +118,7 @@ func (r *harness) dial() *peer {
 	return newPeer(r.t, c)
 }
 
-// vw registers a worker as vw does, in three sends.
+// vw registers a worker in three writes, as vw does (allreduce_sockets.cc).
 func (r *harness) vw(unique, total, rank uint64) *peer {
 	r.t.Helper()
 	p := r.dial()
@@ -128,7 +128,7 @@ func (r *harness) vw(unique, total, rank uint64) *peer {
 	return p
 }
 
-// native says hello and reads the welcome.
+// native sends the hello of the native protocol, and reads WELCOME.
 func (r *harness) native() *peer {
 	r.t.Helper()
 	p := r.dial()
@@ -139,7 +139,7 @@ func (r *harness) native() *peer {
 	return p
 }
 
-// join registers a rank by hand, frame by frame.
+// join sends JOIN over a connection whose frames the test reads and writes itself.
 func (r *harness) join(f *protocol.JoinFrame) *peer {
 	r.t.Helper()
 	p := r.native()
@@ -148,7 +148,7 @@ func (r *harness) join(f *protocol.JoinFrame) *peer {
 	return p
 }
 
-// config is what a rank needs to join at the server.
+// config returns the configuration of a rank that joins at the server.
 func (r *harness) config(job protocol.Job, rank, total int) client.JoinConfig {
 	return client.JoinConfig{
 		Server: r.addr, Job: job, Rank: rank, Total: total, Advertise: fmt.Sprintf(":%d", 30000+rank),
@@ -199,7 +199,7 @@ func (p *peer) send(f protocol.Frame) {
 	p.write(b)
 }
 
-// reads wants these bytes next, in hex.
+// reads fails the test unless the next bytes are these, in hex.
 func (p *peer) reads(want string) {
 	p.t.Helper()
 	want = strings.ReplaceAll(want, " ", "")
@@ -210,7 +210,7 @@ func (p *peer) reads(want string) {
 	}
 }
 
-// ends wants the end of the stream next.
+// ends fails the test unless the stream ends here.
 func (p *peer) ends() {
 	p.t.Helper()
 	rest, err := io.ReadAll(p.c)
@@ -228,7 +228,7 @@ func (p *peer) frame() protocol.Frame {
 	return f
 }
 
-// next skips to the next frame of a kind.
+// next returns the next frame of type F, and skips others before it.
 func next[F protocol.Frame](p *peer) F {
 	p.t.Helper()
 	for {
@@ -245,7 +245,7 @@ func (p *peer) close() {
 	}
 }
 
-// as wants an error of a type.
+// as returns the error of type E in err's tree. It fails the test if there is none.
 func as[E error](t *testing.T, err error) E {
 	t.Helper()
 	e, ok := errors.AsType[E](err)

@@ -17,9 +17,9 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// The journal is what a server knows after a restart: how often it has
-// started, and which runs have finished. It begins with journalMagic; then
-// each record is
+// The journal is the memory of a server across restarts: the number of its
+// starts, and the finished runs. It begins with journalMagic. Then each record
+// is
 //
 //	 0      4          8         12
 //	┌──────┬──────────┬─────────┬─────────┐
@@ -57,9 +57,9 @@ var ErrJournalLocked = errors.New("another server uses it")
 type journal struct {
 	path string
 	file journalFile
-	lock *os.File
-	buf  []byte
-	err  error // final: a failed sync, or a failed write that could not be undone
+	lock *os.File // held while the journal is open: two servers would repeat terms
+	buf  []byte   // of the newest record, reused
+	err  error    // final: a failed sync, or a failed write that could not be undone
 }
 
 // journalFile is the part of *os.File that a journal uses.
@@ -129,7 +129,7 @@ func readJournal(path string, data []byte) ([]protocol.Record, error) {
 	var records []protocol.Record
 	for at := n; at < len(data); {
 		rest := data[at:]
-		// After a crash some file systems have the new size, with zeros in place of the last bytes.
+		// After a crash some file systems have the new size, with zeros instead of the last bytes.
 		written := len(bytes.TrimRight(rest, "\x00"))
 		if written < journalHeader && (len(rest) < journalHeader || !journalHeaderOK(rest)) {
 			break // incomplete
@@ -158,6 +158,8 @@ func readJournal(path string, data []byte) ([]protocol.Record, error) {
 	return records, nil
 }
 
+// journalHeaderOK reports whether the checksum of a record's header is correct. Only then is its
+// length trusted.
 func journalHeaderOK(b []byte) bool {
 	return crc32.Checksum(b[:8], protocol.Castagnoli) == binary.LittleEndian.Uint32(b[8:])
 }
@@ -259,6 +261,7 @@ func (j *journal) sync() error {
 	return j.err
 }
 
+// close syncs and closes the file, and releases the lock.
 func (j *journal) close() error {
 	var err error
 	if j.file != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// FuzzJournal reads a file of anything: never a panic, and what is read is
-// read again after it was written.
+// FuzzJournal reads arbitrary files. Reading never panics. Records that are
+// read and then written are read as the same records again.
 func FuzzJournal(f *testing.F) {
 	f.Add(journalOf(f, &protocol.TermRecord{Term: 1, At: born}, sampleRun("a"), &protocol.DeliveredRecord{RunKey: "b"}))
 	f.Add([]byte(journalMagic))
@@ -27,7 +27,7 @@ func FuzzJournal(f *testing.F) {
 	})
 }
 
-// journalOf is a journal with these records.
+// journalOf returns a journal with these records.
 func journalOf(t testing.TB, records ...protocol.Record) []byte {
 	t.Helper()
 	b := []byte(journalMagic)

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// A server whose journal is on a file system that hangs names it in its log within ten seconds, and
-// does not start. When the file system answers, the journal is free for another server.
+// If the file system of the journal hangs, the log names the file within ten seconds, and the
+// server does not start. When the file system answers, another server can use the journal.
 func TestHungJournalAtTheStart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
 	synctest.Test(t, func(t *testing.T) {

@@ -62,7 +62,7 @@ func TestJournalKeepsWhatLaterStartsNeed(t *testing.T) {
 	j.close()
 	after, err := os.Stat(path)
 	if err != nil || after.Size() >= before.Size() {
-		t.Errorf("%d bytes became %d, %v: what nobody needs stays", before.Size(), after.Size(), err)
+		t.Errorf("%d bytes became %d, %v: records that no later start needs remain", before.Size(), after.Size(), err)
 	}
 	j, term, runs = open(t, path, 2, born.Add(62*time.Minute-time.Second))
 	if d := cmp.Diff([]string{"c"}, keys(runs)); term != 3 || d != "" {
@@ -82,8 +82,8 @@ func TestJournalIsLocked(t *testing.T) {
 	open(t, path, 2, born)
 }
 
-// A crash can cut the file anywhere, and some file systems fill it up with
-// zeros then: the last record is lost at most.
+// A crash can truncate the file anywhere, and some file systems then append
+// zeros. At most the last record is lost.
 func TestTornJournal(t *testing.T) {
 	records := []protocol.Record{&protocol.TermRecord{Term: 4, At: born.Local()}, sampleRun("a"), sampleRun("b")}
 	var ends []int
@@ -98,7 +98,7 @@ func TestTornJournal(t *testing.T) {
 		}
 		for name, data := range map[string][]byte{"cut": whole[:cut], "zeros after": append(slices.Clone(whole[:cut]), make([]byte, 500)...)} {
 			if name != "cut" && cut < len(journalMagic) {
-				continue // the file was synced when it had only this
+				continue // the magic is synced before any record is appended
 			}
 			got, err := readJournal("j", data)
 			if err != nil || len(got) != want {
@@ -108,7 +108,8 @@ func TestTornJournal(t *testing.T) {
 	}
 }
 
-// Anything but a torn end stops the start, with advice.
+// Any damage except an incomplete last record prevents the start. The error names
+// the remedy.
 func TestDamagedJournal(t *testing.T) {
 	records := []protocol.Record{&protocol.TermRecord{Term: 4, At: born}, sampleRun("a"), sampleRun("b")}
 	whole := journalOf(t, records...)
@@ -131,13 +132,13 @@ func TestDamagedJournal(t *testing.T) {
 	e := as[*JournalError](t, err)
 	for _, words := range []string{path, "at byte 16", "fails its checksum", "Restore a copy, or move it away"} {
 		if !strings.Contains(e.Error(), words) {
-			t.Errorf("%q does not say %q", e, words)
+			t.Errorf("%q does not contain %q", e, words)
 		}
 	}
 	if left, err := os.ReadFile(path); err != nil || cmp.Diff(damaged, left) != "" {
 		t.Errorf("the damaged journal was touched, %v", err)
 	}
-	// Something else altogether.
+	// A file that was never a journal.
 	if err := os.WriteFile(path, []byte("my thesis"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +147,7 @@ func TestDamagedJournal(t *testing.T) {
 	}
 }
 
-// A record that could not be written is a job that is not said to have finished.
+// If the record of a job cannot be written, its ranks do not get FINISHED.
 func TestUnwritableJournal(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	r, disk := serveOnDisk(t, ServerConfig{StateFile: path})
@@ -164,7 +165,7 @@ func TestUnwritableJournal(t *testing.T) {
 	}
 	err = m.Finish(t.Context())
 	if no := as[*protocol.RefusedError](t, err); no.Code != protocol.ServerFault || !strings.Contains(no.Reason, "cannot write its journal") {
-		t.Errorf("Bye: %v", no)
+		t.Errorf("Finish: %v", no)
 	}
 	disk.set(func(f *testDisk) { f.write = nil })
 	readOnly.Close()
@@ -173,7 +174,7 @@ func TestUnwritableJournal(t *testing.T) {
 	}
 }
 
-func TestJournalInAFolderThatIsNotThere(t *testing.T) {
+func TestJournalInAMissingDirectory(t *testing.T) {
 	_, err := NewServer(ServerConfig{StateFile: filepath.Join(t.TempDir(), "no", "state")})
 	if !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v, want ErrNotExist", err)

@@ -64,6 +64,7 @@ func (w *journalWriter) add(p core.Persist) {
 	w.signal()
 }
 
+// signal wakes the goroutine, which writes all queued records. The caller holds the lock.
 func (w *journalWriter) signal() {
 	select {
 	case w.wake <- struct{}{}:

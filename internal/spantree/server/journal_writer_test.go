@@ -23,9 +23,9 @@ type testDisk struct {
 	journalFile
 
 	mu     sync.Mutex
-	write  func([]byte) (int, error) // in place of the file's; nil: the file's
-	fault  error                     // of the next sync; later ones succeed, as Linux reports them
-	frozen chan struct{}             // a sync waits until it is closed; nil: none does
+	write  func([]byte) (int, error) // replaces the file's Write; nil: the file's
+	fault  error                     // error of the next sync; later ones succeed, as on Linux
+	frozen chan struct{}             // each sync waits until it is closed; nil: none waits
 	syncs  int
 }
 
@@ -91,8 +91,8 @@ func simulateOnDisk(t *testing.T, cfg ServerConfig, story func(t *testing.T, n *
 	simulate(t, cfg, func(t *testing.T, n *mem.Network, r *harness) { story(t, n, r, onDisk(r.s)) })
 }
 
-// delivered brings a job of two ranks with a run key to where only the record of its end
-// is missing, and returns what Bye will return.
+// delivered runs a job of two ranks with a run key until only the record of its end is missing. The
+// channel receives the results of Finish.
 func delivered(t *testing.T, n *mem.Network, job protocol.Job) (all []*client.Member, byes chan error) {
 	t.Helper()
 	var ready sync.WaitGroup
@@ -127,7 +127,7 @@ func delivered(t *testing.T, n *mem.Network, job protocol.Job) (all []*client.Me
 	return all, byes
 }
 
-// lineTime is when the log mentioned something first.
+// lineTime returns the time of the first log line that contains words.
 func lineTime(t *testing.T, log, words string) time.Time {
 	t.Helper()
 	for line := range strings.Lines(log) {
@@ -143,8 +143,8 @@ func lineTime(t *testing.T, log, words string) time.Time {
 	return time.Time{}
 }
 
-// While the disk of the journal is frozen heartbeats are answered, other jobs go on, and a job
-// that has delivered its files waits for its end to be recorded, with a name.
+// While the disk of the journal hangs, heartbeats are answered and other jobs continue. A job that
+// has delivered its files waits for the record of its end, and its report names the journal.
 func TestSimFrozenJournal(t *testing.T) {
 	simulateOnDisk(t, ServerConfig{}, func(t *testing.T, n *mem.Network, r *harness, d *testDisk) {
 		thaw := d.freeze()
@@ -182,8 +182,9 @@ func TestSimFrozenJournal(t *testing.T) {
 	})
 }
 
-// A disk that stays frozen fails the jobs that wait for it, in time and by name. Their files
-// are delivered, so once the disk takes the record, late attempts learn that.
+// If the disk remains frozen, the jobs that wait for it fail after JournalTimeout, with an error
+// that names the journal. Their files are delivered: once the disk has the record, late attempts
+// are refused as those of a finished run.
 func TestSimJournalTimeout(t *testing.T) {
 	simulateOnDisk(t, ServerConfig{JournalTimeout: 2 * time.Minute}, func(t *testing.T, n *mem.Network, r *harness, d *testDisk) {
 		thaw := d.freeze()
@@ -210,7 +211,7 @@ func TestSimJournalTimeout(t *testing.T) {
 	})
 }
 
-// Records that wait for a slow disk are synced together.
+// Records that are queued while the disk is slow are synced together.
 func TestSimJournalBatches(t *testing.T) {
 	simulateOnDisk(t, ServerConfig{}, func(t *testing.T, n *mem.Network, r *harness, d *testDisk) {
 		thaw := d.freeze()
@@ -308,7 +309,7 @@ func TestSimFailedSync(t *testing.T) {
 	})
 }
 
-// Close does not wait for a frozen disk for ever.
+// Close waits at most closeTimeout for a frozen disk.
 func TestSimCloseWithAFrozenJournal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := NewServer(ServerConfig{StateFile: filepath.Join(t.TempDir(), "state")})
@@ -330,7 +331,7 @@ func TestSimCloseWithAFrozenJournal(t *testing.T) {
 	})
 }
 
-// Records of single files do not fill the memory while the disk is frozen.
+// While the disk is frozen, records of single files beyond maxUnwritten are omitted.
 func TestJournalQueueIsBounded(t *testing.T) {
 	s, err := NewServer(ServerConfig{StateFile: filepath.Join(t.TempDir(), "state")})
 	if err != nil {

@@ -30,7 +30,7 @@ func StartLocal(ctx context.Context, port int, creds *auth.Credentials, log *slo
 		return nil, errors.Join(err, l.Close())
 	}
 	ls := &Local{Port: l.Addr().(*net.TCPAddr).Port, Server: s, served: make(chan error, 1)}
-	// It outlives an interrupted ctx: workers that are told to end say so to it.
+	// The server outlives an interrupted ctx, since workers that are being stopped send LEAVE to it.
 	go func() { ls.served <- s.Serve(context.WithoutCancel(ctx), l) }()
 	return ls, nil
 }

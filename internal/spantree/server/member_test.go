@@ -39,8 +39,8 @@ func TestJoinConfigReportsAllFaults(t *testing.T) {
 	}
 }
 
-// Four ranks from Join to Bye, over real sockets.
-func TestLifeOfANativeJob(t *testing.T) {
+// Four ranks run a job from Join to Finish, over real sockets.
+func TestNativeJob(t *testing.T) {
 	r := serveTCP(t, ServerConfig{Version: "server 1"})
 	const n = 4
 	tokens := make([]*client.Wiring, n)
@@ -69,7 +69,7 @@ func TestLifeOfANativeJob(t *testing.T) {
 			}
 			finish(t, m, owes...)
 			if err := m.Cause(); err != nil {
-				t.Errorf("rank %d: cause of a good end: %v", rank, err)
+				t.Errorf("rank %d: the job has finished, and its cause is %v", rank, err)
 			}
 		})
 	}
@@ -114,7 +114,7 @@ func TestModelsThatDiffer(t *testing.T) {
 	}
 }
 
-// wired returns the members of a job that is wired.
+// wired returns the members of a wired job of n ranks.
 func (r *harness) wired(n int) []*client.Member {
 	r.t.Helper()
 	var all []*client.Member
@@ -157,17 +157,17 @@ func TestEveryRankLearnsTheSameCause(t *testing.T) {
 				select {
 				case <-m.Over():
 				case <-time.After(patience):
-					t.Fatal("a survivor is not told")
+					t.Fatal("a survivor does not get EPOCH_END")
 				}
 				if d := cmp.Diff(&c.want, as[*protocol.LostError](t, m.Cause())); d != "" {
 					t.Errorf("-want +got:\n%s", d)
 				}
-				// Whatever it does next, it learns of the cause and not of its own trouble.
+				// All later calls return the cause, and not the error of the closed connection.
 				if _, err := m.Complete(t.Context(), sum("m"), nil); err != m.Cause() {
 					t.Errorf("Complete: %v", err)
 				}
 				if err := m.Finish(t.Context()); err != m.Cause() {
-					t.Errorf("Bye: %v", err)
+					t.Errorf("Finish: %v", err)
 				}
 				for range 2 {
 					if err := m.Close(); err != nil {
@@ -179,7 +179,7 @@ func TestEveryRankLearnsTheSameCause(t *testing.T) {
 	}
 }
 
-// A rank that gives up before the start ends the waiting of the others.
+// A rank that gives up before the start ends the job, so the others do not wait for it.
 func TestFailBeforeTheStart(t *testing.T) {
 	r := serveTCP(t, ServerConfig{})
 	waits, fails := r.member(r.config(protocol.Job{UniqueID: 1}, 0, 3)), r.member(r.config(protocol.Job{UniqueID: 1}, 1, 3))
@@ -218,7 +218,7 @@ func TestStartTimeoutNamesTheMissing(t *testing.T) {
 	}
 }
 
-// Once all have joined, there is no limit to what they read.
+// Once all ranks have joined, Ready has no time limit: ranks may have much data to read.
 func TestReadyWaitsForSlowReaders(t *testing.T) {
 	r := serveTCP(t, ServerConfig{})
 	cfg := r.config(protocol.Job{UniqueID: 1}, 0, 2)
@@ -251,7 +251,7 @@ func TestReadyEndsWithItsContext(t *testing.T) {
 }
 
 func TestJoinEndsWithItsContext(t *testing.T) {
-	mute, err := net.Listen("tcp", "127.0.0.1:0") // accepts, and never answers
+	mute, err := net.Listen("tcp", "127.0.0.1:0") // accepts connections and never answers
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,7 +263,7 @@ func TestJoinEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// A server that dies under a running job ends nothing. What needs it says so.
+// The loss of the server does not end a running epoch. Calls that need the server return an error.
 func TestServerGone(t *testing.T) {
 	r := serveTCP(t, ServerConfig{})
 	m := r.wired(1)[0]

@@ -19,8 +19,8 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// vw and gvw workers in one job: each learns its place in vw's tree in its
-// own way, and leaves in its own way.
+// vw and gvw workers form one job: each gets its place in vw's tree by its own
+// protocol, and leaves by its own protocol.
 func TestMixedJob(t *testing.T) {
 	r := serveTCP(t, ServerConfig{})
 	const n = 5 // vw's tree: 0, 2 below 1; 1, 4 below 3
@@ -69,23 +69,24 @@ func TestMixedJob(t *testing.T) {
 			t.Errorf("rank %d, -want +got:\n%s", rank, d)
 		}
 	}
-	// The end: vw workers are long gone from the server.
+	// The end: the vw workers have closed their connections to the server after the wiring.
 	for rank, m := range native {
 		files, err := m.Complete(t.Context(), sum(fmt.Sprint(rank)), []string{"model"})
 		if err != nil || len(files) != 1 {
 			t.Errorf("rank %d: Complete: %v, %v", rank, files, err)
 		}
 		if err := m.Delivered(t.Context(), "model", sum("model")); err != nil {
-			t.Errorf("rank %d: Done: %v", rank, err)
+			t.Errorf("rank %d: Delivered: %v", rank, err)
 		}
 		if err := m.Finish(t.Context()); err != nil {
-			t.Errorf("rank %d: Bye: %v", rank, err)
+			t.Errorf("rank %d: Finish: %v", rank, err)
 		}
 	}
 	r.logged("job ended")
 }
 
-// A native rank's death is told to the native ranks of a mixed job.
+// The loss of a native rank is sent to the native ranks of a mixed job. vw workers have no
+// connection to the server then.
 func TestLossInAMixedJob(t *testing.T) {
 	r := serveTCP(t, ServerConfig{})
 	lives, dies := r.member(r.config(protocol.Job{UniqueID: 9}, 0, 3)), r.member(r.config(protocol.Job{UniqueID: 9}, 1, 3))
@@ -109,16 +110,16 @@ func TestLossInAMixedJob(t *testing.T) {
 	select {
 	case <-lives.Over():
 	case <-time.After(patience):
-		t.Fatal("the survivor is not told")
+		t.Fatal("the survivor does not get EPOCH_END")
 	}
 	if lost := as[*protocol.LostError](t, lives.Cause()); lost.Rank != 1 {
 		t.Errorf("cause: %v", lost)
 	}
 }
 
-// fakeVWServer is vw's spanning_tree for one job of n workers, as the notes on
-// its protocol have it: it serves one connection after the other, blocks in
-// each, and answers ok=0 to whoever claims a rank it does not have.
+// fakeVWServer imitates vw's spanning_tree (spanning_tree.cc) for one job of n
+// workers. It serves one connection after the other, blocks in each, and answers
+// ok=0 to a worker with an invalid rank or one that is in the job.
 func fakeVWServer(t *testing.T, n int) (addr string, ended chan error) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -195,7 +196,7 @@ func serveVW(l net.Listener, n int) error {
 	return nil
 }
 
-// At vw's own server a rank is a vw worker.
+// At vw's own server a rank joins as a vw worker.
 func TestJoinAtVWsOwnServer(t *testing.T) {
 	t.Parallel()
 	const n = 3
@@ -260,17 +261,17 @@ func TestVWsOwnServerRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// It says nothing about who is missing.
+	// vw's server does not report missing ranks.
 	_, err = first.Ready(t.Context(), protocol.Shard{})
 	if late := as[*protocol.StartError](t, err); !strings.Contains(late.Error(), "does not say which ranks are missing") {
 		t.Errorf("Ready: %v", late)
 	}
-	// And it has forgotten nobody that died.
+	// It never frees the rank of a worker that has disconnected.
 	_, err = first.Ready(t.Context(), protocol.Shard{})
 	if no := as[*protocol.RefusedError](t, err); no.Code != protocol.RankHeld || !strings.Contains(no.Reason, "use another unique_id") {
 		t.Errorf("Ready: %v", no)
 	}
-	if _, err := client.Status(t.Context(), nil, addr, nil); err == nil || !strings.Contains(err.Error(), "tells nobody about its jobs") {
+	if _, err := client.Status(t.Context(), nil, addr, nil); err == nil || !strings.Contains(err.Error(), "which does not list its jobs") {
 		t.Errorf("Status: %v", err)
 	}
 }

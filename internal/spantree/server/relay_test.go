@@ -10,20 +10,20 @@ import (
 	"testing"
 )
 
-// relay is a man in the middle: it takes connections, opens one to the server for each,
-// and hands on what either says as it pleases.
+// relay is a man in the middle. It accepts connections, opens one to the server for each, and
+// forwards the bytes of both directions, which it may change.
 type relay struct {
 	l    net.Listener
 	to   string
-	hand func(conn int, up bool, offset int, b []byte) []byte // nil: as it is
+	hand func(conn int, up bool, offset int, b []byte) []byte // returns the bytes to forward; nil: unchanged
 
 	mu    sync.Mutex
-	said  [][2]bytes.Buffer // by connection: what went up, what came down
+	said  [][2]bytes.Buffer // forwarded bytes by connection: to the server, and from it
 	conns []net.Conn
 	work  sync.WaitGroup
 }
 
-// between puts a relay before the server, until the test ends.
+// between starts a relay in front of the server, until the test ends.
 func between(t *testing.T, server string, hand func(conn int, up bool, offset int, b []byte) []byte) *relay {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -99,7 +99,7 @@ func (r *relay) note(conn int, up bool, b []byte) {
 	r.said[conn][way].Write(b)
 }
 
-// up is what a connection has said to the server.
+// up returns the bytes that a connection has sent to the server.
 func (r *relay) up(conn int) []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -109,7 +109,7 @@ func (r *relay) up(conn int) []byte {
 	return bytes.Clone(r.said[conn][0].Bytes())
 }
 
-// flip changes the byte at one place of one direction of every connection.
+// flip changes the byte at one offset in one direction of every connection.
 func flip(up bool, at int) func(int, bool, int, []byte) []byte {
 	return func(_ int, is bool, offset int, b []byte) []byte {
 		if is == up && at >= offset && at < offset+len(b) {

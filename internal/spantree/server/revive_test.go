@@ -50,7 +50,7 @@ func each(ranks int, f func(rank int)) {
 	wait.Wait()
 }
 
-// finishAll takes a job to its end; rank 0 owes the model.
+// finishAll finishes a job; rank 0 owes the model.
 func finishAll(t *testing.T, all []*client.Member) {
 	t.Helper()
 	each(len(all), func(rank int) {
@@ -69,9 +69,9 @@ func finishAll(t *testing.T, all []*client.Member) {
 	})
 }
 
-// A server is started again under a job that runs: the ranks come back, their
-// epoch goes on, and the job ends well. While they come back nothing is wired.
-func TestSimServerThatIsStartedAgain(t *testing.T) {
+// The server is restarted while a job runs. The ranks reconnect, their epoch
+// continues, and the job finishes. During the grace period no job is wired.
+func TestSimServerRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, journal := mem.New(), filepath.Join(t.TempDir(), "state")
 		start := func() *harness {
@@ -105,13 +105,13 @@ func TestSimServerThatIsStartedAgain(t *testing.T) {
 	})
 }
 
-// A rank whose connection to the server ends is back a second later. Either the
-// server has not seen it go, or the epoch ends, and the next one has the same
-// ranks, of which nobody lacks anything.
-func TestSimRankThatLosesItsConnection(t *testing.T) {
+// A rank whose connection to the server ends reconnects within a second. If the
+// server sees the old connection end first, the epoch ends. The next one has the
+// same ranks, and no rank is missing data.
+func TestSimRankReconnects(t *testing.T) {
 	simulate(t, ServerConfig{}, func(t *testing.T, n *mem.Network, r *harness) {
 		all, _ := waitWired(t, n, protocol.Job{UniqueID: 1}, 3)
-		all[1].DropConnection(errors.New("a switch has been started anew"))
+		all[1].DropConnection(errors.New("a switch was restarted"))
 		time.Sleep(5 * time.Second)
 		for rank, m := range all {
 			w := m.Newest()
@@ -124,10 +124,11 @@ func TestSimRankThatLosesItsConnection(t *testing.T) {
 	})
 }
 
-// A rank that is through is cut off, and does not hear FINISHED. A server that has been started
-// again with its journal makes up for it; one without tells it that the others are lost,
-// and the rank can tell that from the loss of ranks in a job that runs.
-func TestSimMissedBye(t *testing.T) {
+// A rank that has finished its work is disconnected and does not get FINISHED. A server that is
+// restarted with its journal then answers that the job has finished. One without a journal reports
+// the other ranks as lost; ServerRestarted distinguishes this from the loss of ranks in a running
+// job.
+func TestSimMissedFinished(t *testing.T) {
 	for _, remembers := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			n, journal := mem.New(), filepath.Join(t.TempDir(), "state")
@@ -172,7 +173,7 @@ func TestSimMissedBye(t *testing.T) {
 	}
 }
 
-// The loss of a rank is what it says, as long as the server is the same.
+// Without a restart of the server, the loss of a rank does not have ServerRestarted set.
 func TestSimLossWithoutARestart(t *testing.T) {
 	simulate(t, ServerConfig{}, func(t *testing.T, n *mem.Network, _ *harness) {
 		all, wirings := waitWired(t, n, protocol.Job{UniqueID: 1}, 2)
@@ -184,15 +185,15 @@ func TestSimLossWithoutARestart(t *testing.T) {
 			_, err = all[0].Next(t.Context(), all[0].Newest())
 		}
 		if lost, ok := errors.AsType[*protocol.LostError](err); !ok || lost.Rank != 1 || lost.ServerRestarted {
-			t.Errorf("got %+v, want the loss of rank 1 and no word of a restart", err)
+			t.Errorf("got %+v, want the loss of rank 1 without ServerRestarted", err)
 		}
 		_ = all[1].Close()
 		closeAll(t, all[:1])
 	})
 }
 
-// An attempt is told to deliver what the one before it has not. A server that is started
-// again hears that from the attempt, and does not wait for the rest.
+// An attempt gets the files that the earlier attempt of its rank has not delivered. A restarted
+// server learns these files from the attempt, and does not wait for the others.
 func TestSimFilesOfAnEarlierAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := mem.New()

@@ -26,7 +26,7 @@ const (
 	otherSecret = "another sixteen bytes or more"
 )
 
-// refusedWith wants a final no about credentials.
+// refusedWith fails the test unless err is a refusal for the credentials, with these words.
 func refusedWith(t *testing.T, err error, words string) {
 	t.Helper()
 	no, ok := errors.AsType[*protocol.RefusedError](err)
@@ -35,7 +35,7 @@ func refusedWith(t *testing.T, err error, words string) {
 	}
 }
 
-// pair joins both ranks of a job, lets it be wired, and ends it.
+// pair joins both ranks of a job, waits until it is wired, and ends it.
 func (r *harness) pair(creds *auth.Credentials, id uint64) {
 	r.t.Helper()
 	var ms [2]*client.Member
@@ -70,8 +70,8 @@ func TestJobsWithASecret(t *testing.T) {
 	}
 }
 
-// Who has not the secret can neither join nor ask nor cancel.
-func TestStrangersAreRefused(t *testing.T) {
+// A client without the secret cannot join, list or cancel jobs.
+func TestClientsWithoutTheSecretAreRefused(t *testing.T) {
 	t.Parallel()
 	creds := secretCreds(t, goodSecret)
 	guarded, open := serveTCP(t, ServerConfig{Credentials: creds}), serveTCP(t, ServerConfig{})
@@ -99,7 +99,7 @@ func TestStrangersAreRefused(t *testing.T) {
 	}
 }
 
-// A client that sends its frames as if nothing were asked of it is refused in words.
+// A client that sends other frames instead of PROOF is refused with a reason.
 func TestFramesWithoutAProofAreRefused(t *testing.T) {
 	r := serveTCP(t, ServerConfig{Credentials: secretCreds(t, goodSecret)})
 	for _, f := range []protocol.Frame{&protocol.JoinFrame{UniqueID: 1, Total: 2, OptionsSHA256: sum("")}, &protocol.StatusFrame{}, &protocol.CancelFrame{}, &protocol.HeartbeatFrame{}, &protocol.ProofFrame{}} {
@@ -126,8 +126,7 @@ func TestVWIsRefusedWhereThereIsASecret(t *testing.T) {
 	r.vw(1, 2, 0).reads("01000000")
 }
 
-// A client that has a secret does not take vw's server, or who pretends to be one, for
-// its own.
+// A client that has a secret refuses vw's own server, and any server that answers as it does.
 func TestNoFallBackToVW(t *testing.T) {
 	t.Parallel()
 	fake := servePlain(t, []byte{0, 0, 0, 0})
@@ -141,7 +140,8 @@ func TestNoFallBackToVW(t *testing.T) {
 	}
 }
 
-// A server that lets everybody in, to learn what they do, has not the secret.
+// A server without the secret may accept every client, to read what the client sends. The client
+// refuses it, since its proof is wrong.
 func TestTheServerMustProveItself(t *testing.T) {
 	t.Parallel()
 	nonce := auth.Nonce()
@@ -158,7 +158,7 @@ func TestTheServerMustProveItself(t *testing.T) {
 	refusedWith(t, err, "its own proof is wrong")
 }
 
-// What was recorded of a conversation is of no use in another one, whole or in part.
+// Recorded bytes of one connection are refused on another one, in whole or in part.
 func TestReplays(t *testing.T) {
 	creds := secretCreds(t, goodSecret)
 	r := serveTCP(t, ServerConfig{Credentials: creds})
@@ -173,7 +173,7 @@ func TestReplays(t *testing.T) {
 	r.logged("job closed: no ranks left")
 	proof := protocol.HelloSize + protocol.FrameHeader + auth.NonceSize + auth.ProofSize
 	if len(said) <= proof {
-		t.Fatalf("%d bytes were said, want more than the %d up to PROOF", len(said), proof)
+		t.Fatalf("%d bytes were sent, want more than the %d up to PROOF", len(said), proof)
 	}
 	for name, b := range map[string][]byte{
 		"all of it":         said,
@@ -198,8 +198,8 @@ func TestReplays(t *testing.T) {
 	}
 }
 
-// Whatever byte of a conversation is changed on its way, nobody takes it for the real
-// one, and nobody hangs.
+// If any byte of a connection is changed on the way, the other end detects it, and neither end
+// hangs.
 func TestFlippedBytes(t *testing.T) {
 	t.Parallel()
 	creds := secretCreds(t, goodSecret)
@@ -210,13 +210,13 @@ func TestFlippedBytes(t *testing.T) {
 	proved := welcome + protocol.FrameHeader + auth.ProofSize                             // where JOBS begins
 	for at := range proved + record + protocol.FrameHeader {
 		if within := at - welcome; within == 5 || within == 6 || within == 7 {
-			continue // version and flags of AUTH_OK, which say nothing: the proof does
+			continue // version and flags of AUTH_OK, which the client ignores: only the proof counts
 		}
 		testFlip(t, r, creds, false, at)
 	}
 	for at := range proof + record + protocol.FrameHeader {
 		if within := at - protocol.HelloSize; within == 5 || within == 6 || within == 7 {
-			continue // the same of PROOF
+			continue // version and flags of PROOF
 		}
 		testFlip(t, r, creds, true, at)
 	}
@@ -235,11 +235,11 @@ func testFlip(t *testing.T, r *harness, creds *auth.Credentials, up bool, at int
 		t.Errorf("up %v, byte %d: the answer is %v", up, at, s)
 	}
 	if ctx.Err() != nil {
-		t.Errorf("up %v, byte %d: nobody noticed in time", up, at)
+		t.Errorf("up %v, byte %d: the change was not detected in time", up, at)
 	}
 }
 
-// Two conversations of the same client, spliced after the proofs.
+// The bytes of two connections of the same client are spliced after the proofs.
 func TestSplicedConversations(t *testing.T) {
 	t.Parallel()
 	creds := secretCreds(t, goodSecret)
@@ -259,7 +259,7 @@ func TestSplicedConversations(t *testing.T) {
 	cfg := r.config(protocol.Job{UniqueID: 1}, 0, 2)
 	cfg.Server, cfg.Credentials, cfg.DialTimeout = mitm.addr(), creds, 2*time.Second
 	if _, err := client.Join(t.Context(), cfg); err == nil {
-		t.Error("the spliced conversation goes on")
+		t.Error("the spliced connection continues")
 	}
 	r.logged("the seal is broken")
 	if jobs := r.s.Status().Jobs; len(jobs) != 0 {
@@ -267,7 +267,7 @@ func TestSplicedConversations(t *testing.T) {
 	}
 }
 
-// servePlain answers every hello by the same bytes.
+// servePlain answers every hello with the same bytes.
 func servePlain(t *testing.T, answer []byte) (addr string) {
 	t.Helper()
 	r := &relay{}
@@ -293,9 +293,9 @@ func servePlain(t *testing.T, answer []byte) (addr string) {
 	return l.Addr().String()
 }
 
-// A rank of a job that recovers reconnects when somebody has changed a byte of what it hears,
-// and the job ends well.
-func TestAFlippedByteDoesNotEndAJobThatRecovers(t *testing.T) {
+// A rank of a job that recovers reconnects after a byte from the server was changed, and the job
+// finishes.
+func TestChangedByteDoesNotEndAJobThatRecovers(t *testing.T) {
 	creds := secretCreds(t, goodSecret)
 	r := serveTCP(t, ServerConfig{Credentials: creds})
 	for _, up := range []bool{true, false} {
@@ -331,7 +331,7 @@ func TestAFlippedByteDoesNotEndAJobThatRecovers(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		close(begun) // from the next heartbeat on
+		close(begun) // the relay changes a byte from the next heartbeat on
 		for end := time.Now().Add(patience); len(mitm.up(1)) == 0; time.Sleep(10 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatal("the rank has not connected again")

@@ -114,6 +114,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
+// open registers a call of Serve; false: the server is closed.
 func (s *Server) open(l net.Listener) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -168,6 +169,7 @@ func (s *Server) shedOne() bool {
 	return s.dropHandshake()
 }
 
+// ended reports whether the server was closed, or has drained.
 func (s *Server) ended() bool {
 	select {
 	case <-s.done:
@@ -186,6 +188,7 @@ func (s *Server) take(nc net.Conn, l net.Listener) *serverConn {
 		_ = nc.Close() // nothing was sent
 		return nil
 	}
+	// Unregistered connections may use half of the descriptors; members need the others.
 	for s.waiting >= s.maxWaiting && s.dropHandshake() {
 	}
 	if why := s.rejection(from); why != "" {
@@ -197,6 +200,8 @@ func (s *Server) take(nc net.Conn, l net.Listener) *serverConn {
 	s.waiting++
 	s.last++
 	if s.handshaking = append(s.handshaking, s.last); len(s.handshaking) > 2*len(s.conns)+64 {
+		// dropHandshake skips entries of registered and ended connections. They are removed here, so
+		// that the list does not grow with each connection that the server ever had.
 		s.handshaking = slices.DeleteFunc(s.handshaking, func(id core.ConnID) bool { c := s.conns[id]; return id != s.last && (c == nil || c.registered) })
 	}
 	c := newServerConn(s, s.last, nc, from, l)
@@ -205,6 +210,8 @@ func (s *Server) take(nc net.Conn, l net.Listener) *serverConn {
 	return c
 }
 
+// endpointOf returns the addresses of a connection without their ports: a source port identifies
+// no client.
 func endpointOf(c net.Conn) core.Endpoint {
 	host := func(a net.Addr) string {
 		h, _, err := net.SplitHostPort(a.String())

@@ -28,18 +28,18 @@ func TestServerConfigReportsAllFaults(t *testing.T) {
 		"WriteTimeout is -1ns, want a positive duration", "Version \"\\xff\" is not UTF-8",
 	} {
 		if !strings.Contains(err.Error(), words) {
-			t.Errorf("%q does not say %q", err, words)
+			t.Errorf("%q does not contain %q", err, words)
 		}
 	}
 	if _, err := NewServer(ServerConfig{MaxJobs: -1}); err == nil {
-		t.Error("NewServer takes a faulty configuration")
+		t.Error("NewServer accepts an invalid configuration")
 	}
 	if err := (ServerConfig{}).Validate(); err != nil {
 		t.Errorf("the zero configuration: %v", err)
 	}
 }
 
-// The defaults are promises of the documentation.
+// The defaults are those that docs/protocol.md and the comments of ServerConfig promise.
 func TestServerDefaults(t *testing.T) {
 	got := ServerConfig{}.withDefaults()
 	got.Log = nil
@@ -68,7 +68,7 @@ func TestBoundsOfJobsAndRanks(t *testing.T) {
 
 func TestBoundOfSilentConnectionsFromOneAddress(t *testing.T) {
 	r := serveTCP(t, ServerConfig{MaxPending: 3, HandshakeTimeout: patience})
-	known := r.vw(1, 2, 0) // says what it wants: does not count
+	known := r.vw(1, 2, 0) // it has registered, so it does not count
 	known.reads("01000000")
 	silent := []*peer{r.dial(), r.dial(), r.dial()}
 	r.waitPending(3)
@@ -79,7 +79,7 @@ func TestBoundOfSilentConnectionsFromOneAddress(t *testing.T) {
 	r.vw(1, 2, 1).reads("01000000 0100")
 }
 
-// waitPending waits until so many connections have not said what they want.
+// waitPending waits until this number of connections have not registered.
 func (r *harness) waitPending(n int) {
 	r.t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
@@ -124,7 +124,7 @@ func appended(t *testing.T, f protocol.Frame) []byte {
 	return b
 }
 
-// A member that sends garbage loses its own job, with a reason, and nothing else.
+// A member that sends invalid bytes ends its own job, with a reason, and no other.
 func TestGarbageFromAMember(t *testing.T) {
 	r := serveTCP(t, ServerConfig{})
 	m := r.member(r.config(protocol.Job{UniqueID: 1}, 0, 2))
@@ -144,7 +144,7 @@ func TestGarbageFromAMember(t *testing.T) {
 	r.works(2)
 }
 
-// shallow is a listener whose connections hold little of what is written to them.
+// shallow is a listener whose connections have small send buffers.
 type shallow struct{ net.Listener }
 
 func (l shallow) Accept() (net.Conn, error) {
@@ -155,8 +155,8 @@ func (l shallow) Accept() (net.Conn, error) {
 	return c, err
 }
 
-// A client that does not read what it is sent costs its own connection alone.
-func TestDeadReaderHarmsNobody(t *testing.T) {
+// A client that does not read loses its own connection, and delays no other client.
+func TestSlowReaderHarmsNoOtherClient(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -167,7 +167,7 @@ func TestDeadReaderHarmsNobody(t *testing.T) {
 	if err := p.c.(*net.TCPConn).SetReadBuffer(4096); err != nil {
 		t.Fatal(err)
 	}
-	// Each heartbeat has an answer that nobody reads.
+	// The server answers each heartbeat, and the client does not read the answers.
 	flood := appended(t, &protocol.HeartbeatFrame{WaitsFor: -1})
 	for range 12 {
 		flood = append(flood, flood...)
@@ -183,7 +183,7 @@ func TestDeadReaderHarmsNobody(t *testing.T) {
 	r.works(2)
 }
 
-// SIGTERM drains: jobs that are there may end, others are refused.
+// SIGTERM calls Drain: existing jobs may end, new ones are refused.
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -205,7 +205,7 @@ func TestDrain(t *testing.T) {
 	waiting.reads("0000")
 	waiting.write([]byte{0, 1})
 	other.write([]byte{0, 2})
-	// The last words are read by everybody, then Serve returns on its own.
+	// All clients read their last frames; then Serve returns without Close.
 	waiting.reads("7f000001 0002")
 	other.reads("ffffffff ffffffff")
 	waiting.close()
@@ -217,7 +217,7 @@ func TestDrain(t *testing.T) {
 			t.Error(err)
 		}
 	case <-time.After(patience):
-		t.Error("a drained server serves on")
+		t.Error("Serve has not returned although the drained server has no jobs")
 	}
 }
 
@@ -257,13 +257,13 @@ func TestServeEndsWithItsContext(t *testing.T) {
 	}
 	for end := time.Now().Add(patience); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("%d goroutines, before it were %d", runtime.NumGoroutine(), before)
+			t.Fatalf("%d goroutines, there were %d before", runtime.NumGoroutine(), before)
 		}
 	}
 }
 
-// A listener that breaks is an error, not silence.
-func TestServeSaysWhyItCannotGoOn(t *testing.T) {
+// Serve returns the error of a listener that fails.
+func TestServeReturnsTheListenersError(t *testing.T) {
 	s, err := NewServer(ServerConfig{})
 	if err != nil {
 		t.Fatal(err)
@@ -316,7 +316,7 @@ func TestRestartedServerRemembers(t *testing.T) {
 	}
 }
 
-// finish takes a member through the end of its job.
+// finish completes the job for one member: Complete, Delivered for each file, Finish.
 func finish(t *testing.T, m *client.Member, owes ...string) {
 	t.Helper()
 	files, err := m.Complete(t.Context(), sum("model"), owes)

@@ -18,8 +18,8 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// simulate runs a story on a network in memory: its clock is the bubble's, so
-// ten minutes take no time and come out the same each time.
+// simulate runs a test on a network in memory with the clock of a synctest bubble.
+// Ten minutes take no time, and the result is the same each time.
 func simulate(t *testing.T, cfg ServerConfig, story func(t *testing.T, n *mem.Network, r *harness)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -77,12 +77,12 @@ func closeAll(t *testing.T, all []*client.Member) {
 	}
 }
 
-// Heartbeats keep a quiet job. A stopped host is noticed after lost_after, by all ranks,
-// with one cause.
+// A job without traffic is kept alive by heartbeats. After LostAfter all ranks get the loss of a
+// stopped host, with the same cause.
 func TestSimStoppedHost(t *testing.T) {
 	simulate(t, ServerConfig{}, func(t *testing.T, n *mem.Network, _ *harness) {
 		all := simWired(t, n, 5)
-		time.Sleep(time.Hour) // a job that just works
+		time.Sleep(time.Hour) // the ranks send only heartbeats
 		for rank, m := range all {
 			select {
 			case <-m.Over():
@@ -102,11 +102,11 @@ func TestSimStoppedHost(t *testing.T) {
 				t.Errorf("rank %d: %v", rank, lost)
 			}
 			if took := time.Since(stopped); took < 9*time.Second || took > 11*time.Second {
-				t.Errorf("rank %d was told after %v", rank, took)
+				t.Errorf("rank %d got the loss after %v, want about 10 s", rank, took)
 			}
 		}
 		n.Hold("h3", false)
-		<-all[3].Over() // and so does who was stopped, when it wakes up
+		<-all[3].Over() // the stopped rank gets its own loss when it runs again
 		if lost := as[*protocol.LostError](t, all[3].Cause()); lost.Rank != 3 {
 			t.Errorf("the stopped rank: %v", lost)
 		}
@@ -114,7 +114,7 @@ func TestSimStoppedHost(t *testing.T) {
 	})
 }
 
-// A killed host is noticed at once.
+// The loss of a killed host is detected at once.
 func TestSimKilledHost(t *testing.T) {
 	simulate(t, ServerConfig{}, func(t *testing.T, n *mem.Network, _ *harness) {
 		all := simWired(t, n, 3)
@@ -130,9 +130,9 @@ func TestSimKilledHost(t *testing.T) {
 	})
 }
 
-// A rank that waits tells its log every 10 s for whom, and gives up after 10
-// minutes with the same words.
-func TestSimWaitingForARankThatDoesNotCome(t *testing.T) {
+// A waiting rank logs the missing ranks every 10 s, and gives up after 10 minutes
+// with an error that names them.
+func TestSimWaitingForARankThatNeverJoins(t *testing.T) {
 	simulate(t, ServerConfig{}, func(t *testing.T, n *mem.Network, r *harness) {
 		var log bytes.Buffer
 		cfg := simConfig(n, protocol.Job{UniqueID: 1}, 0, 2)
@@ -161,11 +161,11 @@ func TestSimWaitingForARankThatDoesNotCome(t *testing.T) {
 	})
 }
 
-// A server that is stopped is away after ServerTimeout, not before.
+// A stopped server is lost after ServerTimeout, not before.
 func TestSimStoppedServer(t *testing.T) {
 	simulate(t, ServerConfig{}, func(t *testing.T, n *mem.Network, _ *harness) {
 		cfg := simConfig(n, protocol.Job{}, 0, 1)
-		cfg.LostAfter = time.Hour // or the server would hang up first
+		cfg.LostAfter = time.Hour // otherwise the server would close the connection first
 		m, err := client.Join(t.Context(), cfg)
 		if err != nil {
 			t.Fatal(err)
@@ -178,15 +178,15 @@ func TestSimStoppedServer(t *testing.T) {
 		_, err = m.Complete(t.Context(), sum("m"), nil)
 		gone := as[*protocol.ServerError](t, err)
 		if took := time.Since(start); took < 9*time.Minute || took > 11*time.Minute {
-			t.Errorf("it was missed after %v: %v", took, gone)
+			t.Errorf("the server was lost after %v, want about 10 min: %v", took, gone)
 		}
 		closeAll(t, []*client.Member{m})
 		n.Hold("gateway", false)
 	})
 }
 
-// A job of many ranks: every rank gets the same EPOCH_START, and the loss of one is
-// one cause for all.
+// In a job of many ranks every rank gets the same EPOCH_START, and the loss of one rank has the
+// same cause on all others.
 func TestSimManyRanks(t *testing.T) {
 	simulate(t, ServerConfig{}, func(t *testing.T, n *mem.Network, _ *harness) {
 		all := simWired(t, n, 200)
@@ -205,12 +205,12 @@ func TestSimManyRanks(t *testing.T) {
 }
 
 // Join keeps trying for 100 s, as vw does.
-func TestSimServerThatComesAfterAMinute(t *testing.T) {
+func TestSimServerThatStartsAfterAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := mem.New()
 		_, err := client.Join(t.Context(), simConfig(n, protocol.Job{}, 0, 1))
 		if e := as[*protocol.ServerError](t, err); !strings.Contains(e.Error(), "tried 101 times in 1m40s") && !strings.Contains(e.Error(), "tried 100 times in 1m40s") {
-			t.Errorf("nobody there: %v", e)
+			t.Errorf("no server: %v", e)
 		}
 		joined := make(chan error, 1)
 		go func() {

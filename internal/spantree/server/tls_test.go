@@ -14,7 +14,7 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/client"
 )
 
-// tlsSite are the credentials of a server on the loopback, and of a rank.
+// tlsSite returns the credentials of a server on the loopback, and of a rank.
 func tlsSite(t testing.TB) (server, rank *auth.Credentials) {
 	t.Helper()
 	site, now := authtest.NewSite(t), time.Now()
@@ -40,14 +40,14 @@ func TestJobsOverTLS(t *testing.T) {
 	}
 }
 
-// encrypted is a secret, and TLS without certificates.
+// encrypted returns credentials of a secret and TLS without certificates.
 func encrypted(t testing.TB, s *auth.Secret) *auth.Credentials {
 	t.Helper()
 	return &auth.Credentials{TLS: authtest.Ephemeral(t), Secret: s}
 }
 
-// Without certificates it is the secret that keeps strangers out, and who stands in the
-// middle: its own handshakes with both sides do not have the same binding.
+// Without certificates the secret authenticates both sides. It also detects a man in the middle:
+// his two TLS handshakes have different bindings (the TLS exporter), which the proofs cover.
 func TestTheSecretVouchesForTLS(t *testing.T) {
 	secret := secretCreds(t, goodSecret).Secret
 	good := encrypted(t, secret)
@@ -71,9 +71,9 @@ func TestTheSecretVouchesForTLS(t *testing.T) {
 		}
 	}
 	if err := (ServerConfig{Credentials: &auth.Credentials{TLS: good.TLS}}).Validate(); err == nil {
-		t.Error("TLS that keeps nobody out is taken for credentials")
+		t.Error("TLS without certificates and without a secret is accepted as credentials")
 	}
-	// In the middle: TLS with the client, TLS with the server, and every byte handed on.
+	// A man in the middle: TLS with the client, TLS with the server, and every byte forwarded.
 	mitm := listenLocal(t)
 	done := make(chan struct{})
 	go func() {
@@ -112,7 +112,7 @@ func TestTheSecretVouchesForTLS(t *testing.T) {
 	<-done
 }
 
-func TestTLSStrangersAreRefused(t *testing.T) {
+func TestTLSClientsWithoutCredentialsAreRefused(t *testing.T) {
 	server, rank := tlsSite(t)
 	_, foreign := tlsSite(t)
 	guarded, open := serveTCP(t, ServerConfig{Credentials: server}), serveTCP(t, ServerConfig{})
@@ -122,27 +122,27 @@ func TestTLSStrangersAreRefused(t *testing.T) {
 		creds *auth.Credentials
 		words string
 	}{
-		"a foreign certificate":      {guarded, foreign, "is not signed by the authority"},
-		"no TLS":                     {guarded, nil, "requires TLS"},
-		"a secret in place of TLS":   {guarded, secretCreds(t, goodSecret), "requires TLS"},
-		"TLS where there is none":    {open, rank, "does not use TLS"},
-		"TLS without the secret":     {both, rank, "it requests a proof of a secret"},
-		"TLS with another secret":    {both, &auth.Credentials{TLS: rank.TLS, Secret: secretCreds(t, otherSecret).Secret}, "the secret is not the server's"},
-		"the secret without TLS":     {both, secretCreds(t, goodSecret), "requires TLS"},
-		"a secret that nobody wants": {guarded, &auth.Credentials{TLS: rank.TLS, Secret: secretCreds(t, goodSecret).Secret}, "it requests no proof of the secret"},
+		"a foreign certificate":   {guarded, foreign, "is not signed by the authority"},
+		"no TLS":                  {guarded, nil, "requires TLS"},
+		"a secret instead of TLS": {guarded, secretCreds(t, goodSecret), "requires TLS"},
+		"TLS where there is none": {open, rank, "does not use TLS"},
+		"TLS without the secret":  {both, rank, "it requests a proof of a secret"},
+		"TLS with another secret": {both, &auth.Credentials{TLS: rank.TLS, Secret: secretCreds(t, otherSecret).Secret}, "the secret is not the server's"},
+		"the secret without TLS":  {both, secretCreds(t, goodSecret), "requires TLS"},
+		"a secret not asked for":  {guarded, &auth.Credentials{TLS: rank.TLS, Secret: secretCreds(t, goodSecret).Secret}, "it requests no proof of the secret"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := client.Status(t.Context(), nil, c.r.addr, c.creds)
 			refusedWith(t, err, c.words)
 		})
 	}
-	// vw's protocol has no place here, either.
+	// vw workers cannot authenticate, so they are refused, too.
 	p := guarded.vw(1, 2, 0)
 	p.reads("00000000")
 	p.ends()
 }
 
-// A relay that has no certificate changes or splices nothing unnoticed.
+// A change by a relay that has no certificate is detected.
 func TestTLSFlippedBytes(t *testing.T) {
 	server, rank := tlsSite(t)
 	r := serveTCP(t, ServerConfig{Credentials: server, HandshakeTimeout: time.Second})
@@ -154,15 +154,15 @@ func TestTLSFlippedBytes(t *testing.T) {
 				t.Errorf("up %v, byte %d: the answer is %v", up, at, s)
 			}
 			if ctx.Err() != nil {
-				t.Errorf("up %v, byte %d: nobody noticed in time", up, at)
+				t.Errorf("up %v, byte %d: the change was not detected in time", up, at)
 			}
 			cancel()
 		}
 	}
 }
 
-// Clients that begin a handshake and do not go on hold no place in it.
-func TestIdleHandshakesHoldNobodyUp(t *testing.T) {
+// Clients that begin a TLS handshake and do not continue occupy no slot of MaxHandshakes.
+func TestIdleHandshakesDelayNoClient(t *testing.T) {
 	server, rank := tlsSite(t)
 	r := serveTCP(t, ServerConfig{Credentials: server, MaxHandshakes: 2})
 	for range 20 {
@@ -171,7 +171,7 @@ func TestIdleHandshakesHoldNobodyUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		// A record of 512 bytes begins, and 24 bytes of it come.
+		// The header of a TLS record of 512 bytes, and 24 of its bytes.
 		if _, err := c.Write(append([]byte{22, 3, 1, 2, 0}, make([]byte, 24)...)); err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// aged is a frame as another version of the protocol writes it.
+// aged returns the encoding of a frame in another version of the protocol.
 func aged(t *testing.T, version byte, f protocol.Frame) []byte {
 	t.Helper()
 	b, err := protocol.AppendFrame(nil, f)
@@ -34,7 +34,7 @@ func aged(t *testing.T, version byte, f protocol.Frame) []byte {
 	return b
 }
 
-// A rank of another version is refused by the server, in words that name both.
+// The server refuses a rank of another version. The reason names both versions.
 func TestServerRefusesOtherVersions(t *testing.T) {
 	r := serveTCP(t, ServerConfig{Version: "gvw 2.0"})
 	for _, version := range []byte{protocol.ProtocolVersion - 1, protocol.ProtocolVersion + 1} {
@@ -64,7 +64,7 @@ func TestServerRefusesOtherVersions(t *testing.T) {
 	}
 }
 
-// A rank does not join a server of another version, and does not try again.
+// A rank refuses a server of another version, and does not try again.
 func TestRankRefusesOtherVersions(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
