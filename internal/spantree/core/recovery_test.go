@@ -28,7 +28,7 @@ func TestRecoveryKeepsItsPromises(t *testing.T) {
 		for rank := range s.total {
 			s.enter(rank)
 		}
-		rough := r.IntN(4) * 2 // so many of 50 events are faults
+		rough := r.IntN(4) * 2 // number of faults in 50 events
 		for range rapid.IntRange(0, 600).Draw(t, "events") {
 			if s.ended {
 				break
@@ -124,7 +124,7 @@ func (s *simCluster) play(a *fakeRank) {
 func (s *simCluster) settle() {
 	for round := 0; !s.ended; round++ {
 		if round > 400 {
-			s.fatalf("the job does not end: %v", s.m.Status())
+			s.fatalf("the job has not ended: %v", s.m.Status())
 		}
 		alive := make([]bool, s.total)
 		for _, a := range s.actors {
@@ -157,7 +157,7 @@ func (s *simCluster) end() (well bool) {
 			s.read(a)
 		}
 		if !a.dead && !a.away {
-			s.fatalf("connection %d of rank %d has no end", a.conn, a.rank)
+			s.fatalf("connection %d of rank %d got no final frame", a.conn, a.rank)
 		}
 		fates[a.fate]++
 	}
@@ -165,7 +165,7 @@ func (s *simCluster) end() (well bool) {
 		s.fatalf("%d connections and %d receipts are left", len(s.m.Conns), len(s.m.awaiting))
 	}
 	if fates["FINISHED"] > 0 && fates["EPOCH_END"] > 0 {
-		s.fatalf("some were told that all is well, some that it is not: %v", fmt.Sprint(fates))
+		s.fatalf("some ranks got FINISHED, others a failure: %v", fmt.Sprint(fates))
 	}
 	return fates["FINISHED"] > 0
 }

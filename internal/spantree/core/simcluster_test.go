@@ -22,7 +22,7 @@ type simCluster struct {
 	m       *Machine
 	now     time.Time
 	total   int
-	steps   uint64 // of the job
+	steps   uint64 // number of steps of the job
 	policy  protocol.OnLoss
 	key     string
 	actors  []*fakeRank // in the order of their connections
@@ -48,7 +48,7 @@ type fakeRank struct {
 	gen     uint32
 	inbox   []protocol.Frame // a nil frame is the end of the connection
 	outbox  []protocol.Frame
-	dead    bool // it does nothing any more; the server may not know it yet
+	dead    bool // the process has ended; the server may not have detected this yet
 	cut     bool // its connection has ended for the server
 	away    bool // and the client has ended it
 	fate    string
@@ -108,7 +108,7 @@ func (s *simCluster) step(ev Event) {
 				s.fatalf("%v", err)
 			}
 			if _, ok := a.Record.(*protocol.FinishedRecord); ok && len(s.owed) > 0 {
-				s.fatalf("the job has finished, and %v is not done", s.owed)
+				s.fatalf("the job has finished, and %v is not delivered", s.owed)
 			}
 			if a.Receipt != 0 {
 				answers = append(answers, Persisted{Receipt: a.Receipt})
@@ -160,7 +160,7 @@ func (s *simCluster) hear(conn ConnID, f protocol.Frame) {
 		s.checkStart(a, f)
 	case *protocol.PullFrame:
 		if f.Token == [16]byte{} {
-			s.fatalf("rank %d is sent to another without a token", a.rank)
+			s.fatalf("rank %d gets PULL without a token", a.rank)
 		}
 	case *protocol.EpochEndFrame:
 		switch {
@@ -204,7 +204,7 @@ func (s *simCluster) checkStart(a *fakeRank, f *protocol.EpochStartFrame) {
 			own = &l
 		}
 		if l.Rank == l.Source {
-			s.fatalf("rank %d is to take from itself", l.Rank)
+			s.fatalf("rank %d is its own source of missing data", l.Rank)
 		}
 	}
 	switch {
@@ -214,13 +214,13 @@ func (s *simCluster) checkStart(a *fakeRank, f *protocol.EpochStartFrame) {
 		s.fatalf("epoch %v has %d members of %d", f.Epoch, len(f.Members), s.total)
 	case a.dead:
 	case a.epoch != protocol.Epoch{} && a.fenced.Compare(a.epoch) < 0 && !a.final:
-		s.fatalf("rank %d is wired again and was not asked how far it is", a.rank)
+		s.fatalf("rank %d is wired again, and has not sent its position", a.rank)
 	case a.at.compare(from) > 0 && !a.spare:
 		s.fatalf("rank %d has completed %v, epoch %v resumes at %v", a.rank, a.at, f.Epoch, from)
 	case own == nil && a.at != from:
-		s.fatalf("rank %d has completed %v, lacks nothing, and epoch %v resumes at %v", a.rank, a.at, f.Epoch, from)
+		s.fatalf("rank %d has completed %v, is missing no data, and epoch %v resumes at %v", a.rank, a.at, f.Epoch, from)
 	case own != nil && own.Payload == protocol.PayloadResults && a.at.step+1 != from.step:
-		s.fatalf("rank %d has completed %v and is sent for the results of %v", a.rank, a.at, from)
+		s.fatalf("rank %d has completed %v, and must fetch only the results of %v", a.rank, a.at, from)
 	}
 }
 
@@ -266,7 +266,7 @@ func (s *simCluster) read(a *fakeRank) {
 		a.owes = append(a.owes, f.Files...)
 	case *protocol.AssignFrame:
 		if a.rank >= 0 && a.rank != f.Rank {
-			s.fatalf("the spare of rank %d is given rank %d", a.rank, f.Rank)
+			s.fatalf("the spare of rank %d gets rank %d", a.rank, f.Rank)
 		}
 		a.rank = f.Rank
 	case *protocol.FinishedFrame, *protocol.RefusedFrame, *protocol.FencedFrame:
@@ -290,7 +290,7 @@ func (a *fakeRank) heard() {
 	})
 }
 
-// flush passes the oldest frame of a client's outbox to the server.
+// flush delivers the oldest frame of a client's outbox to the server.
 func (s *simCluster) flush(a *fakeRank) {
 	f := a.outbox[0]
 	a.outbox = a.outbox[1:]
@@ -305,7 +305,7 @@ func (s *simCluster) flush(a *fakeRank) {
 	}
 }
 
-// through sends COMPLETE after the last step.
+// through sends COMPLETE when the last step is completed.
 func (s *simCluster) through(a *fakeRank) {
 	if a.at.step < s.steps || a.final || a.missing {
 		return

@@ -101,7 +101,7 @@ func TestTornFrames(t *testing.T) {
 			fault, ok := errors.AsType[*FrameError](err)
 			switch {
 			case n == 0 && err != io.EOF:
-				t.Errorf("%v: nothing: %v, want io.EOF", TypeOf(f), err)
+				t.Errorf("%v: 0 bytes: got %v, want io.EOF", TypeOf(f), err)
 			case n > 0 && (!ok || !errors.Is(fault, errShort)):
 				t.Errorf("%v: %d of %d bytes: %v", TypeOf(f), n, len(b), err)
 			}
@@ -204,7 +204,7 @@ func TestMalformedFrames(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := (&FrameReader{R: bytes.NewReader(c.in), Limit: MaxPayload}).Next()
 			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("got %v, want it to say %q", err, c.want)
+				t.Errorf("got %v, want an error with %q", err, c.want)
 			}
 		})
 	}
@@ -239,7 +239,7 @@ func TestFieldsOverTheirLimitsAreNotSent(t *testing.T) {
 		&CompleteFrame{Owed: make([]string, MaxFiles+1)}, &DeliveredFrame{File: long},
 	} {
 		if b, err := AppendFrame([]byte("x"), f); err == nil || string(b) != "x" {
-			t.Errorf("%v: %d bytes, %v; want an error and dst as it was", TypeOf(f), len(b), err)
+			t.Errorf("%v: %d bytes, %v; want an error and dst unchanged", TypeOf(f), len(b), err)
 		}
 	}
 }
