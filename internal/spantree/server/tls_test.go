@@ -46,9 +46,9 @@ func encrypted(t testing.TB, s *auth.Secret) *auth.Credentials {
 	return &auth.Credentials{TLS: authtest.Ephemeral(t), Secret: s}
 }
 
-// Without certificates the secret authenticates both sides. It also detects a man in the middle:
-// his two TLS handshakes have different bindings (the TLS exporter), which the proofs cover.
-func TestTheSecretVouchesForTLS(t *testing.T) {
+// Without certificates the secret authenticates both sides. The proofs also detect a man in the
+// middle: they cover the binding (the TLS exporter), which differs between two TLS handshakes.
+func TestSecretAuthenticatesTLS(t *testing.T) {
 	secret := secretCreds(t, goodSecret).Secret
 	good := encrypted(t, secret)
 	r := serveTCP(t, ServerConfig{Credentials: good})
