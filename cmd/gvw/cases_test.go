@@ -29,7 +29,7 @@ var record = flag.Bool("record", false, "record testdata/cases/recorded.json wit
 // by: GVW_VW_PYTHON=… go test ./cmd/gvw -run TestCasesAgainstVW -record
 const recordedFile = "testdata/cases/recorded.json"
 
-// vwOutcome is an example's outcome.
+// vwOutcome is the outcome of an example, by vw or by gvw.
 type vwOutcome struct {
 	Example     string
 	Code        int      // 1 for every error
@@ -74,7 +74,7 @@ func exampleCommands(example string) [][]string {
 	return all
 }
 
-// casesFolder makes a folder with the data of the examples the current one.
+// casesFolder copies the data of the examples into a new folder and makes it the current one.
 func casesFolder(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
@@ -97,7 +97,8 @@ func readPredictions(t *testing.T, file string) []string {
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 }
 
-// tryExample runs an example by gvw in this process, in a folder of its own.
+// tryExample runs the commands of an example by gvw in this process, in the current folder,
+// and returns the outcome and the stderr of the last command.
 func tryExample(t *testing.T, example string, more ...string) (o vwOutcome, stderr string) {
 	t.Helper()
 	stdin, err := os.Open(os.DevNull)
@@ -118,10 +119,11 @@ func tryExample(t *testing.T, example string, more ...string) (o vwOutcome, stde
 	return o, stderr
 }
 
-// sampled is of how many cases a short run, such as that of the race detector, takes one.
+// sampled is the number of cases of which a short run, such as that of the race detector,
+// takes one.
 const sampled = 10
 
-// Each case of the table is as its class says, and predictions are those of vw.
+// TestCases checks that gvw treats each case as its class requires, and predicts as vw does.
 func TestCases(t *testing.T) {
 	recorded := recordedOutcomes(t)
 	casesFolder(t)
@@ -164,7 +166,9 @@ func TestCases(t *testing.T) {
 				t.Fatalf("exit code %d:\n%s", got.Code, stderr)
 			}
 			want := vw.Predictions
-			if strings.Contains(c.Example, "--bfgs") { // as vw 7.10: see docs/bfgs.md
+			// The L-BFGS of gvw follows vw 7.10 (docs/bfgs.md), whose predictions differ from
+			// the recorded ones. The option must still change nothing.
+			if strings.Contains(c.Example, "--bfgs") {
 				without, _ := tryExample(t, leaveOutOption(c.Example, strings.Fields(c.Options)))
 				want = without.Predictions
 			}
@@ -173,7 +177,8 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// Each option that does nothing is accepted with its class.
+// TestAcceptedOptions checks the options that have no effect: gvw accepts each, with one note
+// if its class is Noted, and predicts as without the option.
 func TestAcceptedOptions(t *testing.T) {
 	recorded := recordedOutcomes(t)
 	casesFolder(t)
@@ -217,14 +222,15 @@ func TestAcceptedOptions(t *testing.T) {
 	}
 }
 
-// namesOption reports whether the last line names one of the options.
+// namesOption reports whether the last line of stderr names one of the options.
 func namesOption(stderr string, options []string) bool {
 	lines := strings.Split(strings.TrimSpace(stderr), "\n")
 	last := lines[len(lines)-1]
 	return slices.ContainsFunc(options, func(o string) bool { return strings.Contains(last, "--"+o) })
 }
 
-// checkNotes wants one note of each option in the example, and none under --quiet.
+// checkNotes checks that there is one note for each option of the case that the example has,
+// and none under --quiet.
 func checkNotes(t *testing.T, stderr string, c *compat.Case) {
 	t.Helper()
 	for option := range strings.FieldsSeq(c.Options) {
@@ -243,7 +249,7 @@ func checkNotes(t *testing.T, stderr string, c *compat.Case) {
 	}
 }
 
-// leaveOut removes options and their values from the last command of an example.
+// leaveOutOption removes options and their values from the last command of an example.
 func leaveOutOption(example string, options []string) string {
 	before, last := "", example
 	if i := strings.LastIndex(example, " ;; "); i >= 0 {
@@ -264,8 +270,8 @@ func leaveOutOption(example string, options []string) string {
 	return before + last
 }
 
-// comparePredictions compares numbers to six digits, which is what vw's files have, and
-// the rest as it is.
+// comparePredictions compares numbers to about six digits, the precision of vw's files, and
+// other text exactly.
 func comparePredictions(t *testing.T, want, got []string) {
 	t.Helper()
 	if len(want) != len(got) {
@@ -280,6 +286,7 @@ func comparePredictions(t *testing.T, want, got []string) {
 	}
 }
 
+// close6 reports whether two words are equal, or are numbers that agree to six digits.
 func close6(a, b string) bool {
 	x, err1 := strconv.ParseFloat(a, 64)
 	y, err2 := strconv.ParseFloat(b, 64)
@@ -348,7 +355,8 @@ func TestCasesAgainstVW(t *testing.T) {
 	}
 }
 
-// sampleValues returns a value for each option of vw that takes one, by vw's help.
+// sampleValues returns a valid value for each option of vw that takes one: vw's help has the
+// type of the value, or the choices.
 func sampleValues(t *testing.T, python string) map[string]string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), python, "-m", "vowpalwabbit", "--help")
@@ -384,12 +392,14 @@ func sampleValues(t *testing.T, python string) map[string]string {
 	}
 }
 
-// vwProcess is a real vw that runs many command lines.
+// vwProcess is a Python process with vw's library loaded. It forks for each command line,
+// since loading the library takes longer than a run.
 type vwProcess struct {
 	in  *json.Encoder
 	out *bufio.Scanner
 }
 
+// startVW starts the process, which ends with the test.
 func startVW(t *testing.T, python string) *vwProcess {
 	t.Helper()
 	script, err := filepath.Abs("../../tests/testdata/vwfork.py")
@@ -438,7 +448,7 @@ func (p *vwProcess) try(t *testing.T, example string) vwOutcome {
 		}
 		o.Code = 0
 		if p.out.Text() != "0" {
-			o.Code = 1 // also what ends by a signal
+			o.Code = 1 // also if a signal has ended vw
 		}
 	}
 	if o.Code == 0 {

@@ -15,7 +15,11 @@ import (
 )
 
 // commands returns the table of gvw: every command with its options, its help and the
-// function that runs it. An option that several commands have is looked for in this order.
+// function that runs it. The order matters: a message about an option of another command
+// names the first command of the table that has it.
+//
+// Help pages are literal text of at most cli.HelpWidth columns. Environment variables set options unless NoEnv is true:
+// tools on files and Hadoop tasks must not pick up the variables of a job.
 func commands() *cli.Table {
 	return cli.NewTable(&cli.FlagSet{
 		At: "gvw", Specs: flags.Learn, Help: learnHelp, Repeats: flags.CatFeature, Check: train.CheckNamespaces,
@@ -241,7 +245,8 @@ bytes, then the elements, all little-endian. docs/allreduce.md has examples.
 	})
 }
 
-// learnHelp is the first screen of help, or with all every option.
+// learnHelp returns the first screen of help, or the page of every option if all is true.
+// help_test.go bounds the first screen.
 func learnHelp(f *cli.FlagSet, all bool) string {
 	var b strings.Builder
 	b.WriteString(`gvw learns linear models as Vowpal Wabbit does, on one machine or a cluster.
@@ -272,7 +277,8 @@ Every option and its default: gvw --help all. Several processes: gvw run --help.
 	return b.String()
 }
 
-// runHelp is the help of gvw run.
+// runHelp returns the help of gvw run. Options shared with the learner are listed by name
+// only, since the learner's own page explains them.
 func runHelp(*cli.FlagSet, bool) string {
 	var b strings.Builder
 	b.WriteString(`gvw run trains with several processes on this machine, server included.
@@ -300,7 +306,7 @@ docs/allreduce.md lists the variables.
 	return b.String()
 }
 
-// hadoopHelp is the help of gvw hadoop, on one page for both subcommands.
+// hadoopHelp returns the help of gvw hadoop, on one page for both subcommands.
 func hadoopHelp(*cli.FlagSet, bool) string {
 	var b strings.Builder
 	b.WriteString(`gvw hadoop computes what a launcher of a job of maps needs.

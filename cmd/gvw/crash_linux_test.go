@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// A worker that a signal from outside crashes is lost and started again; the
-// report names the signal that it got.
+// TestCrashedWorkersAreStartedAgain checks that a worker that is crashed by a signal from
+// outside is lost and restarted, and that the report names the signal.
 func TestCrashedWorkersAreStartedAgain(t *testing.T) {
 	dir := t.TempDir()
 	launcher, stderr, workers := endless(t, dir)
@@ -39,7 +39,8 @@ func TestCrashedWorkersAreStartedAgain(t *testing.T) {
 	}
 }
 
-// Every listener of a run is on the loopback: the server's, and the ranks'.
+// TestRunListensOnTheLoopback checks that the server and the ranks of gvw run listen only
+// on the loopback interface.
 func TestRunListensOnTheLoopback(t *testing.T) {
 	for name, options := range map[string][]string{
 		"as it is": nil, "without shared memory": {"--shm", "off"}, "advertised": {"--advertise", "localhost"},
@@ -70,7 +71,8 @@ func TestRunListensOnTheLoopback(t *testing.T) {
 	}
 }
 
-// listeners are the local addresses at which a process listens, as /proc has them.
+// listeners returns the local addresses at which a process listens, in the form of
+// /proc/net/tcp: hexadecimal, in the byte order of the host.
 func listeners(t *testing.T, pid int) (local []string) {
 	t.Helper()
 	sockets := map[string]bool{}

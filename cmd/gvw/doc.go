@@ -8,9 +8,9 @@
 //	gvw version
 //
 // The command line is vw's: options, short forms, attached values, lists, repeats. gvw --help
-// shows it on one screen, gvw --help all in full. What vw leaves to chance is an error here:
-// an option that would be ignored, a misspelling, an abbreviation, an option of vw that gvw
-// lacks.
+// shows it on one screen, gvw --help all in full. Where vw guesses, gvw returns an error: for
+// an option that would be ignored, a misspelling, an abbreviation, and an option of vw that
+// gvw lacks.
 //
 // # The table of commands
 //

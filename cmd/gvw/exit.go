@@ -25,8 +25,9 @@ import (
 	"github.com/gvw-project/gvw/model"
 )
 
-// exitCode tells scripts what kind of failure this was. An error may be several
-// things (damaged data found while reading a file); the first that fits counts.
+// exitCode returns the exit code for an error, by which scripts distinguish kinds of failures.
+// An error may match several rows, since errors wrap others. The first match counts, so the
+// order of the rows is part of the interface.
 func exitCode(err error) int {
 	if e, ok := errors.AsType[cli.ExitCoder](err); ok {
 		return e.ExitCode()
@@ -34,7 +35,8 @@ func exitCode(err error) int {
 	if errors.Is(err, verbs.ErrNotBuilt) {
 		return cli.ExitUsage
 	}
-	// Who was given up alive is lost, not wrong: another attempt is welcome.
+	// A fenced attempt counts as lost and not as refused: its command line is valid, and a
+	// launcher may start another attempt.
 	if no, ok := errors.AsType[*protocol.RefusedError](err); ok && no.Code == protocol.AttemptFenced {
 		return cli.ExitLost
 	}
@@ -76,9 +78,10 @@ func exitCode(err error) int {
 			return k.code
 		}
 	}
-	return cli.ExitIO
+	return cli.ExitIO // errors of no listed type come from files and connections
 }
 
+// is reports whether the chain of err has an error of type E.
 func is[E error](err error) bool {
 	_, ok := errors.AsType[E](err)
 	return ok

@@ -42,7 +42,7 @@ func blocks(t *testing.T, name string) []block {
 	return all
 }
 
-// read is the examples of a block in the format that its info names.
+// read returns the examples of a block in the format that its info string names.
 func read(t *testing.T, b block) *feature.Batch {
 	t.Helper()
 	words := strings.Fields(b.info)
@@ -84,8 +84,8 @@ func read(t *testing.T, b block) *feature.Batch {
 	return &batch
 }
 
-// TestFormatsDocument: what docs/formats.md calls the same is the same, and its
-// commands write what it shows.
+// TestFormatsDocument checks docs/formats.md: blocks that it calls equal have equal examples,
+// and its commands write the output that it shows.
 func TestFormatsDocument(t *testing.T) {
 	all := blocks(t, filepath.FromSlash("../../docs/formats.md"))
 	t.Chdir(t.TempDir())

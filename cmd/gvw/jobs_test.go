@@ -37,8 +37,8 @@ func call(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	return out.String(), errs.String(), code
 }
 
-// A job is listed while it fills, with who is missing; cancelled, its ranks hear why,
-// and it is gone.
+// A job that fills is listed with its missing ranks. After it is cancelled, its ranks print
+// the reason, and it is no longer listed.
 func TestJobsAndCancel(t *testing.T) {
 	server, err := server.StartLocal(t.Context(), 0, nil, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -95,8 +95,8 @@ func TestJobsAndCancel(t *testing.T) {
 	}
 }
 
-// Text that a rank or another person has chosen reaches no terminal as it is: not by gvw
-// jobs, the server's log, or the errors of ranks.
+// Text from a rank or another user reaches a terminal only escaped: in gvw jobs, in the
+// server's log, and in the errors of ranks.
 func TestForeignTextIsEscaped(t *testing.T) {
 	const nasty = "run\x1b]0;title\a\nforged\u202e\u009b31m"
 	printable := func(from, text string) {

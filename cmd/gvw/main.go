@@ -20,7 +20,9 @@ import (
 )
 
 func main() {
-	// A launcher's children have the core limit that the user has set.
+	// After a crash the process aborts, so that the parent sees a signal and not exit code 2,
+	// which means corrupt data. A core file is written only if it is wanted: crash.Abort
+	// otherwise lowers the limit. A launcher must not lower it, since its children inherit it.
 	launcher := len(os.Args) > 1 && slices.Contains([]string{"run", "supervise"}, os.Args[1])
 	crash.Abort(launcher || os.Getenv("GOTRACEBACK") == "crash")
 	p := &program{Process: &cli.Process{
@@ -34,8 +36,8 @@ func main() {
 // program is a call of gvw.
 type program struct{ *cli.Process }
 
-// main runs the command and returns the exit code. What it prints last, if the
-// command fails, says what, where, why and what to do.
+// main runs the command and returns the exit code. If the command fails, the last line on
+// stderr has the root cause, where it occurred, and the remedy.
 func (p *program) main() int {
 	t := commands()
 	if c := t.Command("supervise"); len(p.Args) > 0 && p.Args[0] == c.Name {
@@ -57,7 +59,7 @@ func (p *program) main() int {
 	if err == nil {
 		return 0
 	}
-	// What broke because the process was told to end is no news.
+	// After a signal, the errors of the run are consequences: print the signal only.
 	if cause, ok := context.Cause(ctx).(*cli.Interruption); ok {
 		err = cause
 	}
@@ -86,6 +88,7 @@ func (p *program) signals() cli.SignalPolicy {
 	return cli.SignalPolicy{}
 }
 
+// fail prints the lines of an error, the root cause last, and returns its exit code.
 func (p *program) fail(err error) int {
 	for _, line := range flags.ErrorLines(err) {
 		fmt.Fprintln(p.Stderr, "gvw: "+line)
@@ -93,7 +96,9 @@ func (p *program) fail(err error) int {
 	return exitCode(err)
 }
 
-// watchLauncher ends the run when the launcher that started this process dies.
+// watchLauncher ends the run when the launcher that started this process dies, even by
+// SIGKILL: the launcher's end of the inherited pipe is then closed by the system. Without a
+// launcher it does nothing.
 func watchLauncher(env []string, stop func(...*cli.Interruption)) error {
 	for _, kv := range env {
 		value, found := strings.CutPrefix(kv, launch.EnvLifeline+"=")

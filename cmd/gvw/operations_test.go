@@ -13,7 +13,7 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// The operations page has every exit code, and every code of a server's refusal.
+// docs/operations.md lists every exit code, and every code of a refusal by the server.
 func TestOperationsPageHasEveryCode(t *testing.T) {
 	b, err := os.ReadFile("../../docs/operations.md")
 	if err != nil {

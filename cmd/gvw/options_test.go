@@ -21,7 +21,7 @@ import (
 	"github.com/gvw-project/gvw/learn"
 )
 
-// withContext hands the typed options of a command line to f.
+// withContext calls f with the typed options of a command line.
 func withContext(t *testing.T, line string, f func(*cli.Process, *cli.Context)) {
 	t.Helper()
 	s, err := parse(line)
@@ -42,7 +42,7 @@ func withContext(t *testing.T, line string, f func(*cli.Process, *cli.Context)) 
 	}
 }
 
-// Every option arrives in the field that it is for.
+// Every option sets the field that it is for.
 func TestLearnConfig(t *testing.T) {
 	f32 := func(x float32) float64 { return float64(x) }
 	for line, want := range map[string]learn.Config{

@@ -16,7 +16,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/verbs"
 )
 
-// TestMain lets the test binary be gvw: scripts call it, and gvw run calls it
+// TestMain lets the test binary act as gvw: scripts call it, and gvw run calls it
 // again for its workers. A race build sleeps for a second at the end of each process
 // unless GORACE sets another time; the scripts start hundreds of processes.
 func TestMain(m *testing.M) {
@@ -26,8 +26,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"gvw": main})
 }
 
-// The contract of the command line: what goes to stdout, what to stderr, and
-// the exit codes. Each script is a story that a user could type.
+// TestScripts checks the contract of the command line: stdout, stderr and the exit codes.
+// Each script is a session that a user could type.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
@@ -51,7 +51,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// scriptCode runs a program and wants an exit code: code 5 gvw -d missing.vw
+// scriptCode runs a program and checks its exit code: code 5 gvw -d missing.vw
 func scriptCode(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: code N program args...")
@@ -71,7 +71,7 @@ func scriptCode(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// scriptLastLine wants words in the last line of stderr.
+// scriptLastLine checks that the last line of stderr contains the words.
 func scriptLastLine(ts *testscript.TestScript, neg bool, args []string) {
 	lines := strings.Split(strings.TrimRight(ts.ReadFile("stderr"), "\n"), "\n")
 	last := lines[len(lines)-1]

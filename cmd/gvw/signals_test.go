@@ -87,7 +87,7 @@ func eventually(t *testing.T, what string, f func() bool) {
 	t.Fatalf("waited 20 s for %s", what)
 }
 
-// gone waits until a process has ended; a zombie has.
+// gone waits until a process has ended. A zombie counts as ended.
 func gone(t *testing.T, pid int) {
 	t.Helper()
 	eventually(t, fmt.Sprintf("process %d to end", pid), func() bool {
@@ -99,7 +99,7 @@ func gone(t *testing.T, pid int) {
 	})
 }
 
-// nothingFinal checks that a run that was ended left no output, whole or half.
+// nothingFinal checks that an interrupted run has left no output, complete or partial.
 func nothingFinal(t *testing.T, dir string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -138,7 +138,7 @@ func TestSignalsEndEveryWorker(t *testing.T) {
 	}
 }
 
-// A launcher that dies without a word takes its workers along.
+// When a launcher is killed, its workers end, too.
 func TestDeadLauncherLeavesNoOrphans(t *testing.T) {
 	dir := t.TempDir()
 	launcher, _, workers := endless(t, dir)
@@ -160,8 +160,7 @@ func TestDeadLauncherLeavesNoOrphans(t *testing.T) {
 	nothingFinal(t, dir)
 }
 
-// Where a loss is to end the job, a worker that is killed is named as the root cause, with
-// exit code 3.
+// With --on_loss abort, a killed worker is reported as the root cause, with exit code 3.
 func TestKilledWorkerIsTheRootCause(t *testing.T) {
 	dir := t.TempDir()
 	launcher, stderr, workers := endless(t, dir, "--on_loss", "abort")

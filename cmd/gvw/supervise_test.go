@@ -40,17 +40,19 @@ func superviseEndless(t *testing.T, dir string) (supervisor *exec.Cmd, stderr *b
 	return supervisor, stderr, pids[0]
 }
 
-// A signal goes to the command, whose end is the supervisor's: nothing is started again.
+// A signal is passed to the command. The command's exit code is the supervisor's, and
+// nothing is restarted.
 func TestSupervisePassesSignalsOn(t *testing.T) {
 	for sig, code := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
 		t.Run(sig.String(), func(t *testing.T) {
 			dir := t.TempDir()
 			s, stderr, worker := superviseEndless(t, dir)
-			// As Slurm does it: all processes of a step at once.
+			// Like Slurm, which signals all processes of a step at once.
 			if err := syscall.Kill(s.Process.Pid, sig); err != nil {
 				t.Fatal(err)
 			}
-			// The supervisor may have passed it on already, and the worker have ended.
+			// An error is possible: the supervisor may have passed the signal on before, and
+			// the worker may have ended.
 			if err := syscall.Kill(worker, sig); err != nil && !errors.Is(err, syscall.ESRCH) {
 				t.Fatal(err)
 			}
@@ -67,7 +69,7 @@ func TestSupervisePassesSignalsOn(t *testing.T) {
 	}
 }
 
-// A command that is killed comes again; one whose supervisor is killed ends.
+// A killed command is restarted. A command whose supervisor is killed ends.
 func TestDeadSupervisorLeavesNoOrphan(t *testing.T) {
 	dir := t.TempDir()
 	s, _, worker := superviseEndless(t, dir)
@@ -82,7 +84,7 @@ func TestDeadSupervisorLeavesNoOrphan(t *testing.T) {
 		}
 		return second != 0
 	})
-	// It watches from its first lines on, and reads for hours.
+	// It watches the supervisor's pipe before it reads data, which takes hours.
 	if err := s.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}

@@ -26,12 +26,13 @@ func noFiles(name string) ([]byte, error) {
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }
 
-// parse normalises a command line cut at blanks.
+// parse normalises a command line that is split at blanks.
 func parse(line string, env ...string) (*cli.Settings, error) {
 	return cli.Parse(commands().Learner, strings.Fields(line), env, noFiles)
 }
 
-// What vw takes is taken the same way: canonical arguments for a command line.
+// accepted has command lines that vw accepts, with the canonical arguments that gvw reads.
+// TestTablesAgainstVW runs them by a real vw.
 var accepted = map[string]string{
 	"-b 18":                       "--bit_precision=18",
 	"-b18":                        "--bit_precision=18",
@@ -70,7 +71,7 @@ var accepted = map[string]string{
 	"--hash all":                  "--hash=all",
 }
 
-// What vw does not take, or not so.
+// acceptedHere has command lines that only gvw accepts, or that vw reads differently.
 var acceptedHere = map[string]string{
 	"--unique_id 18446744073709551615": "--unique_id=18446744073709551615",
 	"--bit-precision 18":               "--bit_precision=18",
@@ -81,7 +82,7 @@ var acceptedHere = map[string]string{
 	"--lost_after 1m30s":               "--lost_after=1m30s",
 }
 
-// What vw refuses is refused, with words of our own.
+// refused has command lines that vw refuses, too, with a part of gvw's message.
 var refused = map[string]string{
 	"-b 1 -b 2":                        "Disagreeing option values for 'bit_precision': '1' vs '2'",
 	"-f a -f b":                        "Disagreeing option values for 'final_regressor': 'a' vs 'b'",
@@ -118,7 +119,8 @@ var refused = map[string]string{
 	"--start_timeout soon":             "is no time",
 }
 
-// What vw takes for something that nobody means, or has and gvw has not.
+// refusedHere has command lines that vw accepts and gvw refuses: vw reads them in a way that
+// a user hardly intends, or they have options that gvw lacks.
 var refusedHere = map[string]string{
 	"-i a -i b":               "one value only, but a and b were given",
 	"-i a b":                  "one value only, but a and b were given",
@@ -166,7 +168,7 @@ func TestRefusedArguments(t *testing.T) {
 	}
 }
 
-// The tables say what the real vw does.
+// TestTablesAgainstVW checks the tables accepted and refused against a real vw.
 func TestTablesAgainstVW(t *testing.T) {
 	python := os.Getenv("GVW_VW_PYTHON")
 	if python == "" {
@@ -188,7 +190,7 @@ func TestTablesAgainstVW(t *testing.T) {
 		var lines []string
 		for line := range table {
 			if strings.Contains(line, ".vw") {
-				continue // those name their own data
+				continue // the line names data of its own
 			}
 			b, err := json.Marshal(append([]string{"-d", "x.vw"}, strings.Fields(line)...))
 			if err != nil {
@@ -215,8 +217,8 @@ func TestTablesAgainstVW(t *testing.T) {
 	}
 }
 
-// All faults of a line are told at once.
-func TestAllFaultsAreTold(t *testing.T) {
+// All faults of a command line are reported at once.
+func TestAllFaultsAreReported(t *testing.T) {
 	_, err := parse("-b x --pases 3 -d a.vw --nn 2 -l y")
 	for _, want := range []string{"-b/", "--pases", "--nn", "-l/"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -240,13 +242,13 @@ func TestPositionalData(t *testing.T) {
 			continue
 		}
 		if unread := train.FirstWordIsData(s); len(unread) > 0 {
-			t.Errorf("%s: %v is not read", line, unread)
+			t.Errorf("%s: %v was not read", line, unread)
 		}
 		if got := strings.Join(s.Args(), " "); got != want {
 			t.Errorf("%s: %s, want %s", line, got, want)
 		}
 	}
-	// Of several files vw reads the first that no option takes.
+	// Of several files vw reads the first word that is not the value of an option.
 	for line, want := range map[string][2]string{
 		"a.vw b.vw c.vw":       {"a.vw", "b.vw c.vw"},
 		"-d a.vw b.vw":         {"b.vw", "a.vw"},
@@ -338,7 +340,7 @@ func TestArgumentFiles(t *testing.T) {
 	}
 }
 
-// What the normaliser writes, it reads back as the same.
+// Canonical arguments are parsed to the same canonical arguments.
 func TestCanonicalIsAFixedPoint(t *testing.T) {
 	words := []string{
 		"-b18", "-l", "0.5", "-0.5", "-q", "ab", "::", "cd", "-d", "x.vw", "--", "-t", "--passes=3", "--hash", "all", "-k", "--quiet",

@@ -15,14 +15,14 @@ import (
 	"testing"
 )
 
-// TestExamplesEndTheInput learns from --examples 2 of an input whose writer stays: gvw ends
-// while the pipe is still open for writing.
+// TestExamplesEndTheInput checks that gvw --examples 2 ends after two examples, although the
+// pipe that it reads is still open for writing.
 func TestExamplesEndTheInput(t *testing.T) {
 	text := []byte("1 |a x\n1 |a y\n")
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
 	_, err := z.Write(text)
-	if err := errors.Join(err, z.Flush()); err != nil { // no end: more may come
+	if err := errors.Join(err, z.Flush()); err != nil { // without the end of the stream: more may follow
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -74,8 +74,8 @@ func TestExamplesEndTheInput(t *testing.T) {
 	}
 }
 
-// TestSignalWhileTheInputWaits interrupts gvw while neither stdin nor a FIFO has had a writer
-// with data.
+// TestSignalWhileTheInputWaits checks that SIGINT ends gvw while it waits for the first data of
+// stdin or of a FIFO.
 func TestSignalWhileTheInputWaits(t *testing.T) {
 	for _, name := range []string{"/dev/stdin", "fifo"} {
 		t.Run(filepath.Base(name), func(t *testing.T) {

@@ -11,11 +11,13 @@ import (
 const maxArgFiles = 10
 
 // ExpandFiles replaces every word @file by the words in that file, which may name other files.
-// Words after "--" are left alone, since another command reads them.
+// Words after "--" are not expanded, since another command reads them. readFile returns the
+// contents of a file.
 func ExpandFiles(args []string, readFile func(string) ([]byte, error)) ([]string, error) {
 	return appendExpanded(nil, args, readFile, 0)
 }
 
+// appendExpanded appends the words of args to dst. depth is the number of files around args.
 func appendExpanded(dst, args []string, readFile func(string) ([]byte, error), depth int) ([]string, error) {
 	for i, word := range args {
 		if word == "--" {

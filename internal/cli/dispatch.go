@@ -10,8 +10,8 @@ import (
 	urfave "github.com/urfave/cli/v2"
 )
 
-// Dispatch calls action with typed values of the options. Printing and exit codes are not left
-// to urfave.
+// Dispatch calls action with typed values of the options. It uses urfave/cli only to convert
+// the canonical arguments: help, error messages and exit codes come from this package.
 func (s *Settings) Dispatch(ctx context.Context, action ActionFunc) error {
 	app := &urfave.App{
 		Name:                      "gvw",
@@ -24,7 +24,7 @@ func (s *Settings) Dispatch(ctx context.Context, action ActionFunc) error {
 		ErrWriter:                 io.Discard,
 		ExitErrHandler:            func(*urfave.Context, error) {},
 		OnUsageError: func(_ *urfave.Context, err error, _ bool) error {
-			// Parse accepts nothing that urfave would refuse.
+			// Parse has checked all values, so urfave accepts the canonical arguments.
 			return fmt.Errorf("BUG: canonical arguments are refused: %w", err)
 		},
 	}
@@ -66,8 +66,8 @@ type namedFlag struct {
 
 func (f namedFlag) Names() []string { return f.names }
 
-// namedList is a namedFlag of several values. urfave needs the methods of the list to
-// leave commas alone.
+// namedList is a namedFlag of several values. It embeds the concrete type, since urfave finds
+// by its methods that values must not be split at commas.
 type namedList struct {
 	*urfave.StringSliceFlag
 	names []string

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A look-up of a flag asks all flags for their names, so names are not computed.
+// A look-up of a flag calls Names of all flags, so Names must not allocate.
 func TestFlagsKeepTheirNames(t *testing.T) {
 	var specs []*Spec
 	for k := Boolean; k <= Duration; k++ {

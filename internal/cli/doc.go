@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cli reads gvw's command line and holds what all commands share.
+// Package cli parses gvw's command line, and has the parts that all commands share: help,
+// error lines, exit codes, signals and the process's streams.
 //
 // # From arguments to settings
 //
@@ -13,9 +14,9 @@
 //	}
 //	err = settings.Dispatch(ctx, func(c *cli.Context) error { … c.Uint64("passes") … })
 //
-// [Parse] speaks vw's grammar (parse.go), replaces @file by the words of the file
-// (argfile.go), checks values and spells them canonically (values.go), and takes what is
-// missing from the environment. An unknown option, an abbreviation and an option of vw that
+// [Parse] implements vw's grammar (parse.go), replaces @file by the words of the file
+// (argfile.go), checks values and writes them in canonical form (values.go), and takes
+// options that the arguments lack from the environment. An unknown option, an abbreviation and an option of vw that
 // gvw lacks are errors that suggest what to write (suggest.go, otherwords.go). Dispatch gives
 // typed values to a function, and [SetFields] copies them to the fields of a configuration
 // that the Specs name.
@@ -24,7 +25,7 @@
 //
 // A [Process] has the arguments, the environment and the streams of this process. Commands
 // get it as a value, so tests can run them on streams of their own. [Interruptible] returns
-// a context that signals end.
+// a context that is cancelled by signals.
 //
 // A [UsageError] is a fault of the command line or of a variable. [ErrorLines] prints an
 // error as one line for each fault, with the root cause last. The Exit constants are the

@@ -3,6 +3,8 @@
 package cli
 
 // Exit codes. Code 0 is success; 130 and 143 are a shell's codes for SIGINT and SIGTERM.
+// They are part of the interface: docs/operations.md lists them, and launchers restart a rank
+// by them (launch.Curable).
 const (
 	ExitUsage    = 1 // a fault of the command line or the environment
 	ExitData     = 2 // malformed data

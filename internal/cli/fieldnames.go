@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-// FieldOptions has the options of a program by the fields of configurations that they
-// set. Libraries name such a field in messages, as in learn.Config.Reg.L2, and with a value as in
-// learn.Config.Loss.Function=logistic. The table has learn.Config.Reg.L2 for --l2. Of several
-// flags for one field, it has each as FIELD=NAME.
+// FieldOptions maps fields of configurations to the options that set them. Libraries name
+// such a field in messages, as in learn.Config.Reg.L2, and with a value as in
+// learn.Config.Loss.Function=logistic, because a caller in Go has no command line. The key
+// learn.Config.Reg.L2 has the value --l2. If several flags set one field, each has a key of
+// the form FIELD=NAME.
 type FieldOptions map[string]string
 
 // NamesField reports whether a message may name a field.
@@ -19,8 +20,8 @@ func NamesField(text string) bool {
 	return at >= 0
 }
 
-// Replace returns a message with options instead of fields. Fields that the table does
-// not have remain.
+// Replace returns a message with options instead of fields. Fields that are not keys of the
+// table remain.
 func (f FieldOptions) Replace(text string) string {
 	var b strings.Builder
 	for {
@@ -50,7 +51,8 @@ func (f FieldOptions) Replace(text string) string {
 // fieldTypes are the types whose fields messages name.
 var fieldTypes = []string{".Config.", ".Credentials.", ".Store.", ".Params."}
 
-// nextField returns the place of the first name of a field; -1: there is none.
+// nextField returns the first name of a field as text[at:end]; at is -1 if there is none. The
+// name begins with a package and ends before punctuation.
 func nextField(text string) (at, end int) {
 	at = -1
 	for _, name := range fieldTypes {
@@ -78,6 +80,7 @@ func nextField(text string) (at, end int) {
 	return at, end
 }
 
+// letter reports whether c is an ASCII letter or a digit.
 func letter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' }
 
 // valueLength returns the length of the value that begins a text, without the

@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// SetFields sets the fields of a struct that the given options name in their sets. The
-// names of these fields begin with prefix; other fields are left alone.
+// SetFields sets fields of the struct that to points to. An option that was given sets the
+// fields in its Sets whose paths begin with prefix; the rest of the path is the field's path in
+// the struct. Other fields keep their values.
 func SetFields(c *Context, specs []*Spec, prefix string, to any) error {
 	given := c.LocalFlagNames()
 	root := reflect.ValueOf(to).Elem()
@@ -45,8 +46,8 @@ func fieldAt(v reflect.Value, path string) reflect.Value {
 	return v
 }
 
-// setField sets a field to the option's value. Of several flags for one field the
-// first counts, as in vw.
+// setField sets a field to the option's value. If several flags set one field, the first in
+// the table counts, as in vw.
 func (s *Spec) setField(field reflect.Value, c *Context) error {
 	if s.Kind == Boolean && field.Kind() != reflect.Bool && !field.IsZero() {
 		return nil
@@ -69,7 +70,8 @@ func (s *Spec) setField(field reflect.Value, c *Context) error {
 	return nil
 }
 
-// typed returns the value of a given option. Numbers are float32, as in vw.
+// typed returns the value of a given option. Floats are float32, as in vw, so that a value
+// such as 0.1 has vw's bits.
 func (s *Spec) typed(c *Context) any {
 	switch s.Kind {
 	case Boolean:
@@ -89,7 +91,8 @@ func (s *Spec) typed(c *Context) any {
 	return c.String(s.Name)
 }
 
-// wordsOf returns the value of a given option in words, that of a flag as its name.
+// wordsOf returns the words of a given option for its Read. For a flag this is its name, by
+// which several flags select a value of one field.
 func (s *Spec) wordsOf(c *Context) []string {
 	switch v := s.typed(c).(type) {
 	case bool:

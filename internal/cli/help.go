@@ -11,8 +11,9 @@ import (
 // HelpWidth is the width of help pages in columns.
 const HelpWidth = 80
 
-// WriteOptions writes a line for each option, by category. Without all, options that are not on
-// the first screen are listed by name.
+// WriteOptions writes the options by category, in the order of the table. If all is false,
+// options that are not on the first screen (More) are listed by name only, on one line a
+// category.
 func WriteOptions(b *strings.Builder, specs []*Spec, all bool) {
 	var categories []string
 	for _, s := range specs {
@@ -57,6 +58,8 @@ func oneLine(names []string) string {
 	return line
 }
 
+// writeOption writes an option with its help, which begins in a fixed column: on the next line
+// if the name is too long.
 func writeOption(b *strings.Builder, s *Spec, all bool) {
 	name := "    "
 	if s.Short != "" {

@@ -21,15 +21,15 @@ const cleanupTime = 5 * time.Second
 // default is 250 ms.
 const quickCleanupTime = 150 * time.Millisecond
 
-// sameSignal is the time after a signal in which another one is taken for the same: some
-// launchers signal both a process and its children, which forward it.
+// sameSignal is the time after a signal in which another one counts as the same: some
+// launchers signal a process group, and the parent in it forwards the signal to its children.
 const sameSignal = 500 * time.Millisecond
 
 // Interruption is the cause of a context that Interruptible has ended.
 type Interruption struct {
 	Text string // for the user
 	Code int    // exit code
-	Err  error  // what the end means to the job; nil: a failure
+	Err  error  // error that the job is given, such as allreduce.ErrLeaving; nil: a failure
 }
 
 func (e *Interruption) Error() string { return e.Text }
@@ -38,7 +38,7 @@ func (e *Interruption) Unwrap() error { return e.Err }
 // ExitCode returns the exit code of the process.
 func (e *Interruption) ExitCode() int { return e.Code }
 
-// SignalPolicy says how a process handles SIGINT and SIGTERM. The zero value is for a
+// SignalPolicy determines how a process handles SIGINT and SIGTERM. The zero value is for a
 // process that a person has started.
 type SignalPolicy struct {
 	Quick bool  // the process is killed soon after SIGTERM

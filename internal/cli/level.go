@@ -4,7 +4,7 @@ package cli
 
 import "log/slog"
 
-// NoteLevel is the level of notes about options.
+// NoteLevel is the level of notes about options. --quiet suppresses them.
 const NoteLevel = slog.LevelWarn
 
 // LogLevel returns the least level of log lines for --quiet and --log_level. As in vw

@@ -19,7 +19,9 @@ func ErrorLines(err error) []string {
 	return lines
 }
 
-// Joined returns the errors of errors.Join, or the error itself.
+// Joined returns the errors of errors.Join, also of nested ones, or the error itself. It
+// distinguishes errors.Join from fmt.Errorf with several %w by the text: the text of the
+// latter has more than the joined lines, so it stays one error.
 func Joined(err error) []error {
 	j, ok := err.(interface{ Unwrap() []error })
 	if !ok {

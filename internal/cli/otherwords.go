@@ -18,7 +18,7 @@ var otherNames = []struct {
 	{[]string{"input", "train", "train_data", "training_data", "file"}, "data is given by --data FILE (-d FILE)"},
 	{[]string{"test", "predict", "test_data"}, "predict by -d FILE -t -i MODEL -p PREDICTIONS"},
 	{[]string{"load", "load_model", "init_model"}, "a model is loaded by --initial_regressor FILE (-i FILE)"},
-	{[]string{"seed", "random_state"}, "the seed of what is drawn is --random_seed N"},
+	{[]string{"seed", "random_state"}, "the seed of random numbers is --random_seed N"},
 	{[]string{"loss", "objective"}, "the loss function is --loss_function LOSS, such as logistic"},
 	{[]string{"bits", "hash_bits"}, "the number of weights is 2^B by --bit_precision B (-b B)"},
 	{[]string{"classes", "num_class", "num_classes"}, "K classes are learned by --oaa K"},

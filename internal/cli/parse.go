@@ -11,15 +11,15 @@ import (
 	"github.com/gvw-project/gvw/internal/compat"
 )
 
-// The grammar of vw's command line, which urfave/cli does not speak:
+// The grammar of vw's command line, which urfave/cli does not support:
 //
 //	-b 18  -b18  --bit_precision 18  --bit_precision=18     the same
 //	--bit-precision                                         dashes or underscores
 //	-q ab cd -q ef                                          a list takes words up to the next option
 //	-l -0.5                                                 a negative number is a value
-//	-b 010                                                  ten: base 10 always
-//	-b 1 -b 1                                               fine; -b 1 -b 2 is an error
-//	train.vw -b 10                                          a word that no option takes is the data
+//	-b 010                                                  ten: numbers are always decimal
+//	-b 1 -b 1                                               allowed; -b 1 -b 2 is an error
+//	train.vw -b 10                                          a word that is no option's value is the data
 //	@file                                                   the arguments in the file
 //	--                                                      no options after this
 //
@@ -81,7 +81,8 @@ func (s *Settings) Clone() *Settings {
 	return &c
 }
 
-// Args returns the options in canonical form, in the order of the table.
+// Args returns the options in canonical form, in the order of the table. Parsing them yields
+// equal settings: gvw run starts its workers with them.
 func (s *Settings) Args() []string {
 	var args []string
 	for _, spec := range s.Flags.Specs {
@@ -96,15 +97,17 @@ func (s *Settings) Args() []string {
 	return args
 }
 
-// normaliser reads one command line.
+// normaliser parses one command line. It collects all errors instead of stopping at the first
+// one, so that a user can mend them together.
 type normaliser struct {
 	flags *FlagSet
 	out   *Settings
 	errs  []error
 }
 
-// Parse reads arguments, and then the variables of env (NAME=value) for options that they do
-// not give.
+// Parse parses arguments, and then takes options that they lack from the variables of env
+// (NAME=value). readFile reads argument files. The error is a UsageError, several joined, or
+// that of readFile.
 func Parse(f *FlagSet, args, env []string, readFile func(string) ([]byte, error)) (*Settings, error) {
 	n := &normaliser{flags: f, out: &Settings{Flags: f, values: map[string][]string{}}}
 	args, err := ExpandFiles(args, readFile)
@@ -119,6 +122,7 @@ func Parse(f *FlagSet, args, env []string, readFile func(string) ([]byte, error)
 	return n.out, nil
 }
 
+// fault records a usage error.
 func (n *normaliser) fault(format string, args ...any) {
 	n.errs = append(n.errs, Usagef(format, args...))
 }
@@ -181,7 +185,8 @@ func (n *normaliser) parseLong(word string, args []string) []string {
 			return n.skip(o, "--"+name, attached, args)
 		}
 		n.unknown("--"+name, underscored(name))
-		// The words before the next option are its values.
+		// Skip the words before the next option: they are probably its values, and would
+		// otherwise cause further errors.
 		for !attached && len(args) > 0 && !optionLike(args[0]) {
 			args = args[1:]
 		}
@@ -222,7 +227,8 @@ func (n *normaliser) parseShort(word string, args []string) []string {
 	return n.take(s, "-"+letter+"/"+s.Spelled(), attached, attached != "", args)
 }
 
-// take gives option s its value: the attached one, or the words that follow.
+// take sets option s to its value: the attached one, or the words that follow. spelled is the
+// option as messages name it. take returns the remaining arguments.
 func (n *normaliser) take(s *Spec, spelled, value string, attached bool, args []string) []string {
 	if s.Kind == Boolean {
 		if attached {
@@ -233,7 +239,8 @@ func (n *normaliser) take(s *Spec, spelled, value string, attached bool, args []
 		return args
 	}
 	if !attached {
-		// vw takes any word. Here an option in its place means that the value is missing.
+		// vw takes any word as the value. Here an option in that place means that the value is
+		// missing.
 		if len(args) == 0 || args[0] == "--" || n.isOption(args[0], s) {
 			n.fault("%s needs a value: %s", spelled, s.Arg)
 			return args
@@ -250,7 +257,8 @@ func (n *normaliser) take(s *Spec, spelled, value string, attached bool, args []
 	return args
 }
 
-// learns reports whether the options are the learner's.
+// learns reports whether the options are the learner's. Only the learner accepts options of vw
+// that have no effect.
 func (n *normaliser) learns() bool { return n.long("data") != nil }
 
 // skip consumes an option that has no effect here, and its value.
@@ -282,7 +290,8 @@ func (n *normaliser) isOption(word string, of *Spec) bool {
 	return of.Kind != List && optionLike(word) && len(word) == 2 && n.short(word[1:]) != nil
 }
 
-// add adds a value of s.
+// add checks a value and adds it to those of s. An equal value given again is dropped, and two
+// different values of an option that takes one are an error in vw's words.
 func (n *normaliser) add(s *Spec, spelled, value string) {
 	canonical, err := s.Canonical(value)
 	if err == nil && n.flags.Check != nil {
@@ -311,7 +320,7 @@ func (n *normaliser) add(s *Spec, spelled, value string) {
 	n.out.values[s.Name] = append(old, canonical)
 }
 
-// notOptions are variables of the same prefix with other purposes.
+// notOptions are variables with the prefix of options that set no option.
 var notOptions = []string{"GVW_ATTEMPT", "GVW_FAULT", "GVW_LAUNCHER_FD", "GVW_SHARED", "GVW_VW_PYTHON"}
 
 // environment sets the options that the command line does not give. An empty variable counts as

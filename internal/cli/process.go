@@ -12,7 +12,8 @@ import (
 	"sync"
 )
 
-// Process is what the operating system has given to this process.
+// Process has the arguments, the environment and the streams of this process. Tests run
+// commands on a Process of their own.
 type Process struct {
 	Args []string // without the program's name
 	Env  []string // NAME=value
@@ -25,7 +26,7 @@ type Process struct {
 	Stderr io.Writer
 	// Rewrite rewrites the texts of log lines; nil: they remain. See [FieldOptions].
 	Rewrite func(text string) string
-	// Exit ends the process at once.
+	// Exit ends the process at once, without the functions of AtEnd; os.Exit outside of tests.
 	Exit func(code int)
 
 	mu     sync.Mutex
@@ -40,8 +41,8 @@ func (p *Process) AtEnd(end func() error) {
 	p.atEnd = append(p.atEnd, end)
 }
 
-// End calls the functions that AtEnd has registered since the last call, and returns
-// all their errors.
+// End calls the functions that AtEnd has registered since the last call, in their order, and
+// returns all their errors.
 func (p *Process) End() error {
 	p.mu.Lock()
 	all := p.atEnd
@@ -102,9 +103,11 @@ func (p *Process) Logger(level slog.Level, timed bool) *slog.Logger {
 	return slog.New(slog.NewTextHandler(p.Stderr, opts))
 }
 
-// Diagnostics returns a writer to the Stderr of the time of each write.
+// Diagnostics returns a writer that writes to the current Stderr. A logger that lives longer
+// than a progress line uses it, since Stderr is replaced meanwhile.
 func (p *Process) Diagnostics() io.Writer { return diagnostics{p} }
 
+// diagnostics is the writer that Diagnostics returns.
 type diagnostics struct{ p *Process }
 
 func (d diagnostics) Write(b []byte) (int, error) { return d.p.Stderr.Write(b) }

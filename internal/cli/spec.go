@@ -12,9 +12,9 @@ type kind uint8
 const (
 	Boolean  kind = iota // nothing
 	Text                 // one word
-	List                 // one word, then all up to the next option, as vw's vectors
+	List                 // one word, then all up to the next option, like vw's vectors
 	Integer              // a whole number, base 10
-	Float                // a float32, as vw has it
+	Float                // a float32, as in vw
 	Duration             // 10s, 1m30s, or a number of seconds
 )
 
@@ -22,12 +22,13 @@ const (
 type Spec struct {
 	Name  string // long name, with underscores
 	Short string // one letter; empty: none
-	// Sets lists the fields of learn.Config that the value goes to, with commas between them;
-	// empty: other code takes the value. read converts the words of the value to the
-	// type of the fields; nil: their types say how.
-	Sets     string
+	// Sets lists the fields of learn.Config that the value is stored in, separated by commas;
+	// empty: other code uses the value.
+	Sets string
+	// Read converts the words of the value to the type of the fields; nil: the value is
+	// converted by its kind.
 	Read     func(words []string) (any, error)
-	About    string // field that errors name for the option, of one that sets none
+	About    string // field that errors name for this option, if Sets is empty
 	Kind     kind
 	Category string
 	Arg      string   // name of the value in help
@@ -35,13 +36,13 @@ type Spec struct {
 	Def      string   // default in help; empty: none
 	Choices  []string // text: one of these
 	Max      uint64   // integer: the largest; 0: what fits 31 bits
-	Positive bool     // numbers: above 0
-	Empty    bool     // text: the value may be empty, for no file
-	Repeat   bool     // text: several different values are fine
+	Positive bool     // numbers: 0 is refused
+	Empty    bool     // text: the value may be empty, which means no file
+	Repeat   bool     // text: several different values are allowed
 	Alias    string   // another long name; empty: none
-	Single   bool     // list: vw's grammar takes several, but only one makes sense
-	Unset    string   // value of vw's that is the same as leaving the option out; empty: none
-	Wraps    bool     // integer: a negative number counts down from max+1, as in vw; max is a power of 2, less 1
+	Single   bool     // list: as in vw the grammar takes several words, but only one value is valid
+	Unset    string   // value that has the effect of leaving the option out, as in vw; empty: none
+	Wraps    bool     // integer: a negative number counts down from Max+1, as in vw; Max is a power of 2, less 1
 	More     bool     // not on the first screen of help
 }
 

@@ -8,7 +8,9 @@ import (
 	"github.com/gvw-project/gvw/internal/compat"
 )
 
-// unknown refuses a long option that is not in the table.
+// unknown refuses a long option that is not in the table. The message has the most specific
+// hint: an option of vw, the counterpart of another learner's option, the full name of an
+// abbreviation, a similar name, or the command that has the option.
 func (n *normaliser) unknown(spelled, name string) {
 	if o, ok := compat.Find(name); ok && o.Class != compat.Works && !o.Accepted() {
 		n.unsupported(spelled, o)
@@ -52,7 +54,8 @@ func (n *normaliser) unsupported(spelled string, o compat.Option) {
 	n.fault("%s", text)
 }
 
-// closest returns the option whose name is closest to a misspelled one, or "" if none is close.
+// closest returns the option whose name is closest to a misspelled one, or "" if all differ in
+// more than a third of its letters.
 func (n *normaliser) closest(name string) string {
 	best, limit := "", max(1, len(name)/3)
 	for _, s := range n.flags.Specs {
@@ -63,8 +66,9 @@ func (n *normaliser) closest(name string) string {
 	return best
 }
 
-// distance returns the least number of letters to insert, delete, change or swap with their
-// neighbour that turns a into b.
+// distance returns the least number of bytes to insert, delete, change or swap with their
+// neighbour that turns a into b: the optimal string alignment distance. It keeps three rows of
+// the table.
 func distance(a, b string) int {
 	rows := [3][]int{make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)}
 	before, above, row := rows[0], rows[1], rows[2]

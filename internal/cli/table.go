@@ -13,11 +13,11 @@ import (
 
 // Table has all commands and options.
 type Table struct {
-	Learner  *FlagSet // without a command
+	Learner  *FlagSet // options of gvw without a command
 	Commands []*Command
 }
 
-// Command is a command by its first word.
+// Command is a command of gvw, which the first argument names.
 type Command struct {
 	Name string
 	Sets []*FlagSet // empty: it has no options
@@ -33,18 +33,19 @@ type FlagSet struct {
 	Before, After string                            // help above and below the options
 	Help          func(f *FlagSet, all bool) string // the whole page, in short form without all; nil: before, options, after
 
-	NoEnv   bool   // variables do not set these options
-	Repeats string // category whose lists keep repeated values
+	NoEnv   bool   // environment variables do not set these options
+	Repeats string // category whose lists keep equal values; in others, an equal value is dropped
 	// Check checks a value of an option beyond its kind; nil: nothing is checked.
 	Check   func(name, value string) error
 	NoWords string // error format for an argument that is not an option; "": such arguments are allowed
 
-	// Rest is the remark on an option that belongs after the "--": any with restAny, else
-	// the learner's. Empty: nothing stands there.
-	Rest    string
+	// Rest is the hint for an option that belongs after the "--". Empty: the command takes no
+	// "--".
+	Rest string
+	// RestAny extends the hint to all options; false: it is for those of the learner.
 	RestAny bool
 
-	Table *Table
+	Table *Table // table that has this set; NewTable sets it
 }
 
 // NewTable returns a table whose option sets refer to it.
@@ -78,7 +79,7 @@ func (t *Table) Specs() []*Spec {
 	return all
 }
 
-// at returns the command to which an option belongs, or "".
+// at returns the first command that has an option, or "".
 func (t *Table) at(s *Spec) string {
 	for _, c := range t.Commands {
 		for _, f := range c.Sets {
@@ -90,8 +91,8 @@ func (t *Table) at(s *Spec) string {
 	return ""
 }
 
-// CheckCommand refuses a first word that is meant as a command and is none. A file of that
-// name is data, as for vw.
+// CheckCommand returns an error if the first word is not a command, but resembles one or is a
+// command of other learners. A file of that name is data, as in vw.
 func (t *Table) CheckCommand(args []string) error {
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") || strings.HasPrefix(args[0], "@") {
 		return nil
@@ -146,7 +147,7 @@ func (f *FlagSet) Read(p *Process, args []string) (*Settings, error) {
 	return s, nil
 }
 
-// elsewhere says where an option of another command belongs.
+// elsewhere returns the hint for an option of another command.
 func (f *FlagSet) elsewhere(s *Spec) string {
 	ofLearner := slices.Contains(f.Table.Learner.Specs, s)
 	switch {

@@ -17,7 +17,7 @@ type UsageError struct {
 func (e *UsageError) Error() string { return e.text }
 func (e *UsageError) Unwrap() error { return e.err }
 
-// Usagef returns a UsageError. Its format is that of fmt.Errorf.
+// Usagef returns a UsageError. Its format is that of fmt.Errorf; at most one operand is wrapped.
 func Usagef(format string, args ...any) error {
 	err := fmt.Errorf(format, args...)
 	return &UsageError{text: err.Error(), err: errors.Unwrap(err)}

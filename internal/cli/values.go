@@ -19,7 +19,7 @@ func (s *Spec) Canonical(value string) (string, error) {
 	case Integer:
 		return s.canonicalInteger(value)
 	case Float:
-		// vw refuses a number beyond float32.
+		// vw refuses a number that is too large for a float32.
 		f, err := strconv.ParseFloat(strings.TrimSpace(value), 32)
 		if err != nil || math.IsNaN(f) || math.IsInf(f, 0) || strings.ContainsAny(value, "xX_") {
 			return "", fmt.Errorf("%q is not a number that fits a float", value)
@@ -40,7 +40,7 @@ func (s *Spec) Canonical(value string) (string, error) {
 	return value, nil
 }
 
-// canonicalInteger reads a number in base 10, also with leading zeros.
+// canonicalInteger parses a decimal number. Leading zeros do not make it octal.
 func (s *Spec) canonicalInteger(value string) (string, error) {
 	limit := s.Max
 	if limit == 0 {
@@ -71,7 +71,7 @@ func (s *Spec) canonicalInteger(value string) (string, error) {
 	return strconv.FormatUint(u, 10), nil
 }
 
-// canonicalDuration reads a time like 1m30s, or seconds without a unit.
+// canonicalDuration parses a duration such as 1m30s. A number without a unit is in seconds.
 func canonicalDuration(value string) (string, error) {
 	d, err := time.ParseDuration(value)
 	if err != nil {

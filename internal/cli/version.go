@@ -4,7 +4,8 @@ package cli
 
 import "runtime/debug"
 
-// Version returns what the build knows about itself.
+// Version returns the version of gvw, of Go and of the commit as the build has recorded them,
+// and the version of vw whose models gvw writes.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

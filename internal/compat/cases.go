@@ -4,8 +4,8 @@ package compat
 
 import "slices"
 
-// Cases returns the table of vw's options beside others, which the caller must not
-// change. A command line that no case covers does what vw does.
+// Cases returns the table of combinations of vw's options, which the caller must not
+// change. A command line that no case covers has the effect that it has in vw.
 func Cases() []Case { return cases }
 
 var cases = slices.Concat(silent, noted, rejected)
@@ -22,7 +22,8 @@ const (
 	noCrossing = "there are no interactions"
 )
 
-// silent are the cases that scripts share: the option has no effect in vw.
+// silent are the cases in which the option has no effect in vw. Scripts that share options among
+// commands have them, so gvw prints no note.
 var silent = []Case{
 	{Options: "kill_cache", Without: "cache cache_file", Class: Silent, Text: "there is no cache to rebuild", Example: "-d train.vw -k"},
 	{Options: "random_seed", Without: "random_weights oaa_subsample shuffle", Class: Silent, Text: "nothing is drawn; the model keeps the seed", Example: "-d train.vw --random_seed 5"},
@@ -77,8 +78,8 @@ const (
 	noL1       = "ignored, as in vw: the learner has no such regularisation"
 )
 
-// noted are the cases in which the user has probably forgotten something. Text says
-// what gvw does, which is what vw does.
+// noted are the cases in which the user has probably forgotten something. Text describes
+// the effect, which is the same in vw.
 var noted = []Case{
 	{Options: "l1", With: "bfgs|conjugate_gradient", Class: Noted, Text: noL1, Example: "-d train.vw --bfgs --passes 4 --cache_file c -k --holdout_off --l1 0.1"},
 	{Options: "l1 l2", With: "pistol|coin", Class: Noted, Text: noL1, Example: "-d train.vw --coin --l1 0.1 --l2 0.1"},
@@ -119,9 +120,10 @@ const (
 	OddValue  = "its result in vw is of no use"
 )
 
+// ruleOptions are the options of SGD's update rule, which other learners do not have.
 var ruleOptions = "sgd adaptive normalized invariant adax sparse_l2 l1_state l2_state"
 
-// rejected are the cases whose result would differ from vw's, or be of no use, and
+// rejected are the cases whose result would differ from vw's or is useless in vw, and
 // those that vw refuses.
 var rejected = []Case{
 	{Options: ruleOptions, With: "bfgs|conjugate_gradient", Class: Refused, Text: noRule, Example: "-d train.vw --bfgs --passes 4 --cache_file c -k --adaptive"},

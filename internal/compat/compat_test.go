@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write docs/compatibility.md anew")
 
-// The page is what the list says.
+// docs/compatibility.md is up to date.
 func TestPageIsCurrent(t *testing.T) {
 	page := filepath.Join("..", "..", "docs", "compatibility.md")
 	if *update {
@@ -30,7 +30,7 @@ func TestPageIsCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(Page()), string(got)); diff != "" {
-		t.Errorf("docs/compatibility.md is not what the list says; write it anew: go test ./internal/compat -update (-want +got):\n%s", diff)
+		t.Errorf("docs/compatibility.md is out of date; write it again: go test ./internal/compat -update (-want +got):\n%s", diff)
 	}
 }
 
@@ -39,7 +39,7 @@ func TestListIsSound(t *testing.T) {
 	for _, o := range All() {
 		for _, name := range []string{o.Name, o.Short} {
 			if name != "" && seen[name] {
-				t.Errorf("%s is there twice", name)
+				t.Errorf("%s occurs twice", name)
 			}
 			seen[name] = true
 		}
@@ -54,17 +54,17 @@ func TestListIsSound(t *testing.T) {
 		}
 	}
 	if _, ok := Find("no_such_option"); ok {
-		t.Error("Find finds what is not there")
+		t.Error("Find returns an option that vw does not have")
 	}
 	if o, ok := FindShort("b"); !ok || o.Name != "bit_precision" || o.Values != One {
 		t.Errorf("-b is %v, %v", o, ok)
 	}
 	if _, ok := FindShort(""); ok {
-		t.Error("FindShort finds options that have no letter")
+		t.Error("FindShort returns an option for the empty letter")
 	}
 }
 
-// The list is the real vw's.
+// The list has the options that the real vw prints in its help.
 func TestListAgainstVW(t *testing.T) {
 	python := os.Getenv("GVW_VW_PYTHON")
 	if python == "" {

@@ -6,11 +6,11 @@
 //	o, ok := compat.Find("ring_size")
 //	// o.Class == compat.Silent, o.Remark is the reason why nothing is lost
 //	for _, f := range compat.Judge(compat.Cases(), given, false) {
-//		// f.Class, f.Option and f.Text: refuse the command line, print a note, or go on
+//		// f.Class, f.Option and f.Text: refuse the command line, print a note, or continue
 //	}
 //
 // The rule of the table: gvw refuses an option of vw only if the result would differ
-// from vw's. An option without effect in vw is accepted, silently where scripts share
+// from vw's, so that scripts for vw run unchanged. An option without effect in vw is accepted, silently where scripts share
 // options, with a note where the user has probably forgotten something.
 //
 // The command line takes its refusals and notes from here, and docs/compatibility.md is
@@ -21,8 +21,8 @@
 //
 // # Contract
 //
-// An option has one class and one row: where several learners of vw's have one of the
-// same name, under the linear one, else under the first. Works means that the command's
+// An option has one class and one row. If several learners of vw have an option of the
+// same name, its row is under the linear learner, else under the first one. Works means that the command's
 // own table of flags has the option; a test there compares the two. The others carry a
 // remark if there is a remedy or a reason; Silent, Noted and Refused always do. With a vw
 // installed (GVW_VW_PYTHON) a test compares names, letters and values with its help.

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Case is the way in which gvw treats options beside others, or with a value.
+// Case determines how gvw treats an option beside others, or with a value.
 type Case struct {
 	Options string // names, separated by blanks: the case holds for each of them
 	Value   string // regular expression of the whole value; empty: any value
@@ -28,20 +28,21 @@ type Given func(option string) []string
 type Finding struct {
 	*Case
 	Option string
-	Shown  string // the option with its value, or the option and what it is beside
+	Shown  string // start of a message: the option with its value, and the options beside it
 }
 
-// Same reports whether other says the same of the same option. An option has one note.
+// Same reports whether both findings are of one case and option. All notes of an option count as
+// the same, since an option gets one note.
 func (f Finding) Same(other Finding) bool {
 	return f.Option == other.Option && (f.Case == other.Case || f.Class == Noted && other.Class == Noted)
 }
 
-// Kept are the options that decide cases and that a model may bring along.
+// Kept are the options in conditions of cases that a model file may contain.
 var Kept = []string{"bfgs", "conjugate_gradient", "ftrl", "pistol", "coin", "oaa", "ngram", "quadratic", "cubic", "interactions"}
 
 // Judge returns the cases that hold for a command line, in the order of the table.
-// With loads an initial model is still to be read: a case that holds without an option
-// that the model may bring along is left open.
+// If loads is true, an initial model will be read later. Judge then leaves out a case that
+// depends on the absence of an option that the model may contain.
 func Judge(cases []Case, given Given, loads bool) []Finding {
 	var found []Finding
 	for i := range cases {
@@ -89,7 +90,7 @@ func (c *Case) met(given Given) (by []string, ok bool) {
 	return by, true
 }
 
-// missing reports whether nothing in Without is given.
+// missing reports whether no option in Without is given, or can come from a model.
 func (c *Case) missing(given Given, loads bool) bool {
 	for term := range strings.FieldsSeq(c.Without) {
 		if holds(term, given) || loads && slices.Contains(Kept, term) {
@@ -99,6 +100,7 @@ func (c *Case) missing(given Given, loads bool) bool {
 	return true
 }
 
+// alternatives returns the terms of a requirement.
 func alternatives(requirement string) []string { return strings.Split(requirement, "|") }
 
 // operators compare options; the longer ones come first.
@@ -112,6 +114,8 @@ func cutTerm(term string) (name, rest string) {
 	return term, ""
 }
 
+// holds reports whether a term is true for the given options. A comparison is false if either
+// option is missing.
 func holds(term string, given Given) bool {
 	name, rest := cutTerm(term)
 	values := given(name)
@@ -156,7 +160,7 @@ func (c *Case) shown(option, value string, beside []string) string {
 	return text
 }
 
-// orList is names of options with "or" between them.
+// orList returns the names of options with "or" between them.
 func orList(terms string) string {
 	return "--" + strings.ReplaceAll(strings.Join(strings.Fields(terms), " or --"), "=", " ")
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// given reads options like "l1=0.5 quiet".
+// given parses options such as "l1=0.5 quiet".
 func given(line string) Given {
 	values := map[string][]string{}
 	for word := range strings.FieldsSeq(line) {
@@ -74,7 +74,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// A case names options that work or, at its conditions, options of gvw's own.
+// The options of a case have the class Works; its conditions may also name options that only gvw
+// has.
 func TestCasesAreSound(t *testing.T) {
 	own := []string{"hybrid", "shuffle", "spare"}
 	for i := range Cases() {

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// Class is the way in which gvw treats an option.
+// Class determines how gvw treats an option.
 type Class uint8
 
 const (
 	Works   Class = iota // as in vw, except for the remark
-	Silent               // accepted without a word: nothing is lost
+	Silent               // accepted without a note: nothing is lost
 	Noted                // accepted with a note on stderr: the user may have forgotten something
 	Later                // refused until gvw supports it
 	Refused              // refused for good; the remark is what to do instead
@@ -31,17 +31,17 @@ const (
 	Many // all words up to the next option
 )
 
-// Option is an option of vw's.
+// Option is an option of vw.
 type Option struct {
 	Name   string // long, with underscores
 	Short  string // one letter; empty: none
 	Values Values
-	Group  string // section of vw's help; Driver: of no library
+	Group  string // section of vw's help; Driver: an option of vw's program, not of its library
 	Class  Class
 	Remark string // what differs, or what to do instead; may be empty
 }
 
-// Accepted reports whether gvw takes the option and does nothing with it.
+// Accepted reports whether gvw accepts the option without an effect.
 func (o Option) Accepted() bool { return o.Class == Silent || o.Class == Noted }
 
 // group is a section of vw's help.
@@ -68,8 +68,10 @@ func learner(remark, enabling, parameters string) []row {
 	return append(refused(remark, enabling), rows(Noted, notEnabled, parameters)...)
 }
 
+// notEnabled is the remark on a parameter of a learner that gvw lacks.
 const notEnabled = "ignored, as in vw: no learner that takes it is enabled"
 
+// rows returns a row for each of the spellings, which are separated by blanks.
 func rows(class Class, remark, spellings string) []row {
 	var rows []row
 	for s := range strings.FieldsSeq(spellings) {

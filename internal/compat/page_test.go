@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// sections are the classes in the order of the page, with what it says of them.
+// sections are the classes in the order of the page, with their descriptions.
 var sections = []struct {
 	class Class
 	title string
@@ -20,7 +20,7 @@ var sections = []struct {
 	{Refused, "Refused", "Refused by name, with exit code 1 and the words in the last column."},
 }
 
-// Page is docs/compatibility.md.
+// Page returns the text of docs/compatibility.md.
 func Page() []byte {
 	count := map[Class]int{}
 	for _, o := range options {
@@ -55,8 +55,8 @@ func Page() []byte {
 	return []byte(b.String())
 }
 
-// writeRows writes the rows of a class. Neighbours of one group that are refused
-// with one remark share a row.
+// writeRows writes the rows of a class. Consecutive options of one group that are refused
+// with the same remark share a row.
 func writeRows(b *strings.Builder, class Class) {
 	var group, remark string
 	var names []string
@@ -114,7 +114,7 @@ func (c *Case) writeRow(b *strings.Builder) {
 	fmt.Fprintf(b, "| %s |\n", row)
 }
 
-// codeList is terms of a case, the last two joined by "or".
+// codeList returns the terms of a case in the font of code, joined by "or".
 func codeList(terms []string) string {
 	var list []string
 	for _, t := range terms {
@@ -127,5 +127,5 @@ func codeList(terms []string) string {
 	return strings.Join(list, " or ")
 }
 
-// code is text in a table of Markdown, in the font of code.
+// code returns text in the font of code, for a table of Markdown.
 func code(text string) string { return "`" + strings.ReplaceAll(text, "|", `\|`) + "`" }

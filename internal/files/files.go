@@ -22,15 +22,16 @@ import (
 	"github.com/gvw-project/gvw/learn"
 )
 
-// StdinNames and StdoutNames are the names of the streams of the process. vw knows "stdout" for
-// predictions.
+// StdinNames and StdoutNames are the names of the streams of the process. vw accepts "stdout"
+// for predictions; the other names are those of common tools.
 var (
 	StdinNames  = []string{"-", "/dev/stdin"}
 	StdoutNames = []string{"-", "stdout", "/dev/stdout"}
 )
 
-// CacheName returns the file of -c or --cache_file, or "" for no cache. Ranks that share one
-// input have caches of their own.
+// CacheName returns the file of -c or --cache_file, or "" for no cache. Without --cache_file it
+// is the name of the data with ".cache", as in vw, and with the rank if ranks share one input:
+// each has other examples.
 func CacheName(c *cli.Context, shard hdfsio.Shard) (string, error) {
 	data := c.StringSlice("data")
 	switch files := c.StringSlice("cache_file"); {
@@ -51,7 +52,8 @@ func CacheName(c *cli.Context, shard hdfsio.Shard) (string, error) {
 }
 
 // Inputs returns the rank's parts of the data. Without -d the data is on stdin, as in vw,
-// unless the cache has it.
+// unless the file cache exists: then it returns no inputs, since the cache has the examples.
+// An error is a UsageError, or that of the file system.
 func (f *Set) Inputs(ctx context.Context, fsys hdfsio.FS, data []string, cache string, shard hdfsio.Shard) ([]learn.Input, error) {
 	if len(data) == 0 {
 		if there, err := exists(ctx, fsys, cache); there || err != nil {
@@ -71,14 +73,14 @@ func (f *Set) Inputs(ctx context.Context, fsys hdfsio.FS, data []string, cache s
 		}
 		name := data[0]
 		if name == "-" {
-			name = "stdin" // as vw calls it where no file is named
+			name = "stdin" // the name that vw prints for data without a file
 		}
 		return []learn.Input{{Name: name, Open: f.openStdin(name)}}, nil
 	}
 	return fileInputs(ctx, fsys, data, shard)
 }
 
-// NoExamples returns an input without examples, for --no_stdin, or none if the cache has them.
+// NoExamples returns an input without examples, for --no_stdin, or no input if the cache exists.
 func NoExamples(ctx context.Context, fsys hdfsio.FS, cache string) ([]learn.Input, error) {
 	if there, err := exists(ctx, fsys, cache); there || err != nil {
 		return nil, err
@@ -87,8 +89,8 @@ func NoExamples(ctx context.Context, fsys hdfsio.FS, cache string) ([]learn.Inpu
 	return []learn.Input{{Name: "none", Identity: "none", Open: open, None: true}}, nil
 }
 
-// exists reports whether a file exists; name may be empty. It returns an error if the file
-// system does not answer.
+// exists reports whether a file exists; name may be empty. It returns an error only if the file
+// system does not respond: whether another failure matters shows when the file is opened.
 func exists(ctx context.Context, fsys hdfsio.FS, name string) (bool, error) {
 	if name == "" {
 		return false, nil
@@ -132,8 +134,9 @@ func fileInputs(ctx context.Context, fsys hdfsio.FS, files []string, shard hdfsi
 	return inputs, nil
 }
 
-// DictionaryPath returns the folders in which vw searches dictionaries: those given,
-// the current one and those of PATH.
+// DictionaryPath returns the folders in which vw searches for the files of --dictionary: those
+// given, the current one and those of PATH, in this order. Folders that do not exist are
+// left out.
 func DictionaryPath(given []string, path string) []string {
 	var dirs []string
 	for _, dir := range slices.Concat(given, []string{"."}, filepath.SplitList(path)) {
@@ -157,7 +160,8 @@ func (f *Set) PassLog(fsys hdfsio.Local, name string) (io.WriteCloser, error) {
 	return log, nil
 }
 
-// FileMode returns the value of --mode, or 0 if it is empty or not valid.
+// FileMode returns the permissions that --mode has in octal, or 0 if the text is empty, invalid,
+// or does not let the owner read and write.
 func FileMode(text string) fs.FileMode {
 	mode, err := strconv.ParseUint(text, 8, 9)
 	if err != nil || mode&0o600 != 0o600 {
@@ -202,7 +206,8 @@ func Opener(ctx context.Context, fsys hdfsio.FS) func(string) (io.ReadCloser, er
 	return func(name string) (io.ReadCloser, error) { return hdfsio.Open(ctx, fsys, name) }
 }
 
-// Creator returns a function that creates the output files of a rank.
+// Creator returns a function that creates the output files of a rank. A file gets its name when
+// it is committed; names of stdout are written at once.
 func (f *Set) Creator(ctx context.Context, fsys hdfsio.FS, rank int) func(string) (learn.Output, error) {
 	return func(name string) (learn.Output, error) {
 		if slices.Contains(StdoutNames, name) {
@@ -217,7 +222,7 @@ func (f *Set) Creator(ctx context.Context, fsys hdfsio.FS, rank int) func(string
 	}
 }
 
-// faultFile is an output file before whose end a fault may be injected.
+// faultFile is an output file at whose commit a fault may be injected (GVW_FAULT).
 type faultFile struct {
 	hdfsio.File
 	rank int
@@ -233,7 +238,8 @@ func (f *faultFile) CommitNew() error {
 	return f.File.CommitNew()
 }
 
-// stdoutFile is an output to stdout, which is never renamed.
+// stdoutFile is an output to stdout. Its Commit returns the errors of its writes, and its Abort
+// does nothing: what was written cannot be taken back.
 type stdoutFile struct {
 	w   io.Writer
 	err error

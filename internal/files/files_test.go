@@ -35,7 +35,7 @@ func TestInputs(t *testing.T) {
 		t.Errorf("two files: %+v, %v", in, err)
 	}
 	if in, err = files.Inputs(t.Context(), fsys, nil, cache, hdfsio.Shard{}); err != nil || in != nil {
-		t.Errorf("a cache alone: %+v, %v", in, err)
+		t.Errorf("only a cache: %+v, %v", in, err)
 	}
 	in, err = files.Inputs(t.Context(), fsys, nil, filepath.Join(dir, "none"), hdfsio.Shard{})
 	if err != nil || len(in) != 1 || in[0].Name != "stdin" || in[0].Identity != "" {
@@ -68,17 +68,17 @@ func TestTerminal(t *testing.T) {
 	}
 	defer f.Close()
 	if Terminal(f) {
-		t.Error("nobody sits at the null device")
+		t.Error("the null device is reported as a terminal")
 	}
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if Terminal(f) {
-		t.Error("nobody sits at a closed file")
+		t.Error("a closed file is reported as a terminal")
 	}
 }
 
-// Predictions to stdout are no file of that name, whatever stdout is.
+// The names of stdout create no file, whatever stdout is.
 func TestCreatorKnowsStdout(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var b strings.Builder

@@ -19,7 +19,7 @@ import (
 )
 
 // fileOptions are the options whose files may be on any file system. The files of localOptions
-// are written while the run goes on, or mapped into memory.
+// must be on this machine.
 var (
 	fileOptions = []string{
 		"data", "valid", "final_regressor", "initial_regressor", "readable_model", "invert_hash", "feature_mask",
@@ -68,7 +68,7 @@ func Check(s *cli.Settings) (errs []error) {
 // Set opens and creates the files that the options of a command name.
 type Set struct {
 	p          *cli.Process
-	Unfinished names
+	Unfinished names // outputs whose temporary files a forced end removes
 }
 
 // New returns a set for a command of the process.
@@ -101,8 +101,8 @@ func (f *Set) System(get func(option string) string, quiet bool) *hdfsio.URLs {
 	return u
 }
 
-// Watched returns fsys with a limit on the time of each call, if this process is a rank: others
-// wait for it.
+// Watched returns fsys with a limit on the time of each call (--file_timeout) if this process
+// is a rank, since other ranks wait for it. Without a job there is no limit.
 func Watched(c *cli.Context, fsys hdfsio.FS, isRank bool, log *slog.Logger) *hdfsio.Watched {
 	w := &hdfsio.Watched{FS: fsys, Log: log}
 	if isRank {
@@ -156,6 +156,7 @@ func hdfsConfig(p *cli.Process, get func(option string) string) (hdfs.Config, er
 	}, nil
 }
 
+// firstSet returns the first value that is not empty, or "".
 func firstSet(values ...string) string {
 	for _, v := range values {
 		if v != "" {
@@ -165,7 +166,8 @@ func firstSet(values ...string) string {
 	return ""
 }
 
-// siteConf reads the site files that Hadoop's own client would read. Without any, URLs must
+// siteConf reads the site files that Hadoop's own client would read: in HADOOP_CONF_DIR, in
+// HADOOP_HOME, or in /etc. It returns an empty configuration if there is none; URLs must then
 // have a host.
 func siteConf(p *cli.Process) (*siteconf.Conf, error) {
 	if dir := p.Getenv("HADOOP_CONF_DIR"); dir != "" {
@@ -183,8 +185,9 @@ func siteConf(p *cli.Process) (*siteconf.Conf, error) {
 	return &siteconf.Conf{}, nil
 }
 
-// hadoopClient returns the command of Hadoop's own client, or nil if it is not installed. A
-// task may have no script of Hadoop, but its classes.
+// hadoopClient returns the command of Hadoop's own client, or nil if it is not installed. In a
+// map task the scripts may be missing, but CLASSPATH has Hadoop's classes: then the client is
+// started by java.
 func hadoopClient(p *cli.Process) []string {
 	for _, c := range [][]string{{"hdfs", "dfs"}, {"hadoop", "fs"}} {
 		if home := p.Getenv("HADOOP_HOME"); home != "" {

@@ -12,10 +12,11 @@ import (
 	"github.com/gvw-project/gvw/internal/cli"
 )
 
-// Where Hadoop's files are looked for, and in which order.
+// TestHadoopIsFound checks where site files and the client of Hadoop are searched for, and in
+// which order.
 func TestHadoopIsFound(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("scripts without a suffix are no programs there")
+		t.Skip("on Windows, files without a suffix are not executable")
 	}
 	home, conf := t.TempDir(), t.TempDir()
 	for name, mode := range map[string]os.FileMode{

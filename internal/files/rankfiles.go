@@ -13,7 +13,8 @@ import (
 // RankMark stands for the rank of a worker in the name of a file.
 const RankMark = "{rank}"
 
-// OnceFiles are the options of files that have the same bytes on every rank.
+// OnceFiles are the options of files that have the same bytes on every rank. One rank writes
+// them.
 var OnceFiles = []string{"final_regressor", "readable_model", "output_feature_regularizer_binary", "output_feature_regularizer_text", "metrics_file", "log_json"}
 
 // LeaveOut removes a file of OnceFiles from a rank that does not write it. An output
@@ -39,8 +40,8 @@ func FillRank(s *cli.Settings, rank int) {
 	}
 }
 
-// NameCache gives each rank a cache of its own. With own each rank has files of its own,
-// and their caches have different names anyway.
+// NameCache gives each rank a cache of its own. If own is true, each rank has data files of
+// its own, whose caches have different names without it.
 func NameCache(w *cli.Settings, rank string, own bool) {
 	switch file := w.Get("cache_file"); {
 	case file != "" && !strings.Contains(file, RankMark):

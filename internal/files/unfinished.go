@@ -23,6 +23,7 @@ type unfinishedFile struct {
 	name string
 }
 
+// Add records an output file that the process has begun. Adding a name again does nothing.
 func (n *names) Add(fsys hdfsio.FS, name string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -53,7 +54,8 @@ func (n *names) remove() {
 	}
 }
 
-// removeTemporary removes the temporary file of a process, on file systems that support it.
+// removeTemporary removes the temporary file of a process, whose name has the process ID, on
+// file systems that support it.
 func removeTemporary(fsys hdfsio.FS, name string, pid int) error {
 	if f, ok := fsys.(interface{ RemoveAside(string, int) error }); ok {
 		return f.RemoveAside(name, pid)

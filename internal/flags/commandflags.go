@@ -27,6 +27,7 @@ var Topo = []*cli.Spec{
 	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
 }
 
+// scheduleNames returns the values of --schedule: auto, and every schedule.
 func scheduleNames() []string {
 	names := []string{schedule.Auto.String()}
 	for _, n := range schedule.Names {
@@ -46,7 +47,8 @@ var AllReduce = append([]*cli.Spec{
 	{Name: "quiet", Kind: cli.Boolean, Category: catReduce, Help: "errors only"},
 }, append(clusterFlags("shard", "run_dir", "on_loss", "replace_timeout", "slow_factor", "checkpoint", "checkpoint_every", "resume", "elastic"), &cli.Spec{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"})...)
 
-// clusterFlags returns the learner's options of a job, without some.
+// clusterFlags returns the learner's options of a job, except those in but. Commands that join
+// a job share the learner's rows, so that help and checks are the same.
 func clusterFlags(but ...string) []*cli.Spec {
 	var out []*cli.Spec
 	for _, s := range Learn {
@@ -171,7 +173,8 @@ var Mapper = []*cli.Spec{
 	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
 }
 
-// credentialFlags returns the options of credentials.
+// credentialFlags returns the options for the credentials of a process. Each command shows them
+// under a category of its own.
 func credentialFlags(category string) []*cli.Spec {
 	return []*cli.Spec{
 		{Name: "secret_file", Kind: cli.Text, Category: category, Arg: "FILE", More: true, Help: "secret of ranks and server; processes without it are refused"},
@@ -182,7 +185,7 @@ func credentialFlags(category string) []*cli.Spec {
 	}
 }
 
-// guardFlags are the options of credentials that only ranks have.
+// guardFlags are the options for access control that only ranks have.
 var guardFlags = []*cli.Spec{
 	{Name: "allow_vw", Kind: cli.Boolean, Category: catCluster, More: true, Help: "accept vw workers, which cannot prove their identity"},
 	{Name: "allow", Kind: cli.Text, Category: catCluster, Arg: "CIDR,..", More: true, Help: "networks from which other ranks may connect"},
@@ -198,6 +201,7 @@ var Models = []*cli.Spec{
 	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
 }
 
+// catInspect is the category of the options of gvw inspect, gvw diff and gvw convert.
 const catInspect = "Models"
 
 // Convert are the options of `gvw convert`.

@@ -9,10 +9,10 @@ import (
 	"github.com/gvw-project/gvw/internal/compat"
 )
 
-// Options of vw are in the table of flags if and only if the list of vw's
-// options says that they work, and they take what vw's take.
+// An option of vw is in the table of flags if and only if its class in internal/compat is
+// Works, and it takes as many values as vw's.
 func TestListOfVWsOptionsAgrees(t *testing.T) {
-	const same = "then write the page anew: go test ./internal/compat -update"
+	const same = "then write the page again: go test ./internal/compat -update"
 	for _, o := range compat.All() {
 		var s *cli.Spec
 		for _, f := range Learn {
@@ -22,7 +22,7 @@ func TestListOfVWsOptionsAgrees(t *testing.T) {
 		}
 		switch {
 		case o.Name == "metrics":
-			// vw's is another, of its LDA.
+			// The option of vw with this name belongs to its LDA.
 		case s != nil && o.Class != compat.Works:
 			t.Errorf("--%s is an option of gvw: change its class to Works in internal/compat, %s", o.Name, same)
 		case s == nil && o.Class == compat.Works:
@@ -31,7 +31,7 @@ func TestListOfVWsOptionsAgrees(t *testing.T) {
 		case s.Short != o.Short:
 			t.Errorf("--%s has the letter %q, in vw %q", o.Name, s.Short, o.Short)
 		case s.Kind == cli.Boolean != (o.Values == compat.None), s.Kind == cli.List != (o.Values == compat.Many):
-			t.Errorf("--%s does not take what vw's takes", o.Name)
+			t.Errorf("--%s takes another number of values than vw's", o.Name)
 		}
 	}
 }

@@ -10,8 +10,9 @@ import (
 	"github.com/gvw-project/gvw/internal/cli"
 )
 
-// fieldPrefixes are the beginnings of names of fields, by the packages' own, as rows of
-// Learn have them.
+// fieldPrefixes maps the beginning of a field's name in messages to the beginning of its path
+// in learn.Config, as rows of Learn have it. Packages below learn name fields of their own
+// Config, which learn.Config contains.
 var fieldPrefixes = map[string]string{
 	"learn.Config.":     "",
 	"allreduce.Config.": "Cluster.Join.",
@@ -19,7 +20,7 @@ var fieldPrefixes = map[string]string{
 	"csv.Config.":       "Data.CSV.",
 }
 
-// otherFields are the options of fields that no row of Learn names.
+// otherFields maps fields that no row of Learn names to their options.
 var otherFields = map[string]string{
 	"allreduce.Config.Listen":    "--port_range",
 	"allreduce.Config.Owner":     "--job_token",
@@ -37,7 +38,8 @@ var otherFields = map[string]string{
 	"learn.Config.Cluster.Group": "--spare",
 }
 
-// fieldOptions returns the options of all fields, by the names that messages have.
+// fieldOptions returns the options of all fields by the fields' names in messages. It is
+// computed at the first message that names a field.
 var fieldOptions = sync.OnceValue(func() cli.FieldOptions {
 	all := cli.FieldOptions{}
 	for prefix, path := range fieldPrefixes {

@@ -36,7 +36,8 @@ func TestWithOptions(t *testing.T) {
 	}
 }
 
-// Each field that a library names in a message has an option.
+// TestFieldsInMessagesHaveOptions checks that each field that a library names in a message has an
+// option: otherwise a user would see the name of a Go field.
 func TestFieldsInMessagesHaveOptions(t *testing.T) {
 	name := regexp.MustCompile(`\b(learn|stream|csv|hdfs|allreduce)\.Config(\.[A-Z]\w*)+|\b(auth\.Credentials|checkpoint\.Store|loss\.Params)\.[A-Z]\w*`)
 	usage := regexp.MustCompile(`^[A-Z]\w*(\.[A-Z]\w*)*$`)
@@ -45,7 +46,7 @@ func TestFieldsInMessagesHaveOptions(t *testing.T) {
 	check := func(file, field string) {
 		found++
 		if fieldOptions()[field] == "" {
-			t.Errorf("%s: a message names %s, of which WithOptions knows no option", file, field)
+			t.Errorf("%s: a message names %s, for which WithOptions has no option", file, field)
 		}
 	}
 	for _, dir := range []string{"learn", "allreduce", "feature", "hdfsio", "internal", "loss", "model", "optim"} {

@@ -13,7 +13,8 @@ import (
 	"github.com/gvw-project/gvw/learn"
 )
 
-// leaves calls f for each field of a struct that is no group, with its path.
+// leaves calls f for each exported field of a struct with its path. It descends into groups of
+// fields.
 func leaves(prefix string, t reflect.Type, f func(path string, t reflect.Type)) {
 	for i := range t.NumField() {
 		field := t.Field(i)
@@ -27,7 +28,7 @@ func leaves(prefix string, t reflect.Type, f func(path string, t reflect.Type)) 
 	}
 }
 
-// noOption are the fields that no option sets or names: the command itself sets them.
+// noOption lists the fields that no option sets or names: commands set them.
 var noOption = []string{
 	"CheckMemory", "Data.CacheCalls", "Model.Open", "Model.Loaded", "Output.Create",
 	"Features.Namespaces.Dictionaries", "Features.Namespaces.DictionaryLines", // Run fills them
@@ -80,7 +81,7 @@ func TestOptionsAndFieldsMatch(t *testing.T) {
 	}
 }
 
-// fits reports whether a field can take an option's value without a read.
+// fits reports whether a field can take an option's value without a Read.
 func fits(s *cli.Spec, t reflect.Type) bool {
 	if t.Kind() == reflect.Struct {
 		value, _ := t.FieldByName("Value")

@@ -205,13 +205,13 @@ var Learn = slices.Concat([]*cli.Spec{
 // Run are the options of `gvw run`, before the "--".
 var Run = slices.Concat(Launch, Shared)
 
-// Shared are the learner's options that may stand there too: those that are about
-// the job, and not about one rank of it.
+// Shared are the learner's options that may also precede the "--": those that concern
+// the job as a whole and not a single rank.
 var Shared = clusterFlags(slices.Concat(LauncherSays, []string{
 	"advertise", "secret_file", "encrypt", "tls_cert", "tls_key", "tls_ca", "allow_vw", "allow",
 })...)
 
-// Launch are those that stand there alone.
+// Launch are the options of gvw run that the learner does not have.
 var Launch = []*cli.Spec{
 	{Name: "workers", Short: "n", Kind: cli.Integer, Positive: true, Max: 4096, Category: catRun, Arg: "N", Help: "worker processes on this machine"},
 	{Name: "shard", Kind: cli.Text, Category: catRun, Arg: "HOW", Choices: []string{"bytes", "lines"}, Def: "bytes", Help: "contiguous parts, or line n to rank (n-1) mod N"},

@@ -18,10 +18,10 @@ import (
 	"github.com/gvw-project/gvw/optim/ftrl"
 )
 
-// The functions of this file convert the words of an option's value: they are the read of
-// specs.
+// The functions of this file convert the words of an option's value to the type of its field:
+// they are the Read of cli.Spec.
 
-// one returns a read for options of one word.
+// one returns a Read for options of one word.
 func one[T any](read func(word string) (T, error)) func([]string) (any, error) {
 	return func(words []string) (any, error) { return read(words[0]) }
 }
@@ -54,8 +54,8 @@ var notNegative = one(func(word string) (float32, error) {
 	return float32(max(0, x)), err
 })
 
-// Limits returns the values of --feature_limit. As in vw the number of a value like a:2,
-// which begins with a colon there, is 0.
+// Limits returns the values of --feature_limit. In a value such as a:2 the text after the
+// namespace is ":2", which vw reads as 0; so a:2 becomes a0.
 func Limits(values []string) []string {
 	list := slices.Clone(values)
 	for i, v := range list {
@@ -66,6 +66,7 @@ func Limits(values []string) []string {
 	return list
 }
 
+// featureLimits is the Read of --feature_limit.
 func featureLimits(words []string) (any, error) { return Limits(words), nil }
 
 // classWeights reads lists like 1:3,-1:0.5. If a class occurs twice, its last weight
@@ -91,7 +92,7 @@ func classWeights(lists []string) (any, error) {
 	return all, nil
 }
 
-// parseHybrid reads P:Q.
+// parseHybrid parses P:Q: the passes of SGD, and the most passes of L-BFGS after them.
 func parseHybrid(s string) (*learn.Hybrid, error) {
 	p, q, found := strings.Cut(s, ":")
 	sgd, err1 := strconv.ParseUint(p, 10, 31)
@@ -102,10 +103,11 @@ func parseHybrid(s string) (*learn.Hybrid, error) {
 	return &learn.Hybrid{SGDPasses: int(sgd), LBFGSPasses: int(lbfgs)}, nil
 }
 
-// onLossNames are the values of --on_loss, by their numbers.
+// onLossNames has the values of --on_loss, indexed by the loss policy.
 var onLossNames = []string{allreduce.Abort: "abort", allreduce.Wait: "wait", allreduce.Shrink: "shrink"}
 
-// OnLoss returns the loss policy of a name. That of an empty name is abort.
+// OnLoss returns the loss policy of a name; that of an empty or unknown name is Abort, the
+// default. The option's Choices exclude unknown names.
 func OnLoss(name string) allreduce.OnLoss {
 	return allreduce.OnLoss(max(0, slices.Index(onLossNames, name)))
 }

@@ -8,14 +8,14 @@ import (
 	"github.com/gvw-project/gvw/internal/cli"
 )
 
-// The tables hold together: no name, letter or variable twice.
+// TestTables checks that the tables are consistent: no name, letter or variable occurs twice.
 func TestTables(t *testing.T) {
 	for _, specs := range [][]*cli.Spec{Learn, Run} {
 		seen := map[string]bool{}
 		for _, s := range specs {
 			for _, n := range []string{s.Name, s.Short, s.Env()} {
 				if n != "" && seen[n] {
-					t.Errorf("%s is there twice", n)
+					t.Errorf("%s occurs twice", n)
 				}
 				seen[n] = true
 			}

@@ -56,6 +56,7 @@ func AskRoom(ctx context.Context, managers []string) (Room, error) {
 // askRoomWithin is the limit of the request to one ResourceManager.
 const askRoomWithin = 9 * time.Second
 
+// askRoomOf requests the nodes from the ResourceManager at the URL base.
 func askRoomOf(ctx context.Context, base string) (room Room, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askRoomWithin)
 	defer cancel()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package hadoop has the interface between Hadoop Streaming and its mappers as values:
-// nothing here reads the environment, a file or a socket.
+// Package hadoop implements the interface between Hadoop Streaming and its mappers. Its
+// functions compute on values; only [Sites] reads files, and only [AskRoom] opens connections.
 //
 // # Inside a map task
 //
@@ -19,10 +19,10 @@
 //	rank         mapreduce_task_partition: from 0, by falling size of the split, the
 //	             same for every attempt
 //	total        mapreduce_job_maps: the number of splits that there really are
-//	run          the id of the job
+//	run          the ID of the job
 //	generation   mapreduce_job_application_attempt_id: YARN's number of the
-//	             ApplicationMaster, which starts all maps again that have not ended
-//	attempt      the last field of the attempt's id
+//	             ApplicationMaster, which restarts all maps that have not ended
+//	attempt      the last field of the attempt's ID
 //
 // [Task.MemoryLimit] returns the memory that a container leaves to the mapper: its size
 // without the heap of the task's JVM, which shares the container, and without a tenth of the
@@ -31,8 +31,8 @@
 // # Output of a mapper
 //
 // Streaming reads a mapper's stderr by lines. Some lines are for Hadoop: [AppendStatus] sets
-// the task's status, and [AppendCounter] adds to a counter. Any line, also any other, resets
-// the task's timeout.
+// the task's status, and [AppendCounter] adds to a counter. Every line, also one that is not
+// for Hadoop, resets the task's timeout.
 //
 // # Before a job
 //

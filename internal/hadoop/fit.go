@@ -60,6 +60,7 @@ func Nodes(answer []byte) (Room, error) {
 	return r, nil
 }
 
+// node is a node as the ResourceManager reports it.
 type node struct {
 	State string `json:"state"`
 	Free  int    `json:"availMemoryMB"`

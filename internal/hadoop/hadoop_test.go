@@ -25,14 +25,14 @@ func TestMemoryLimit(t *testing.T) {
 		if !limited || got != c.want {
 			t.Errorf("%+v: %d, %v, want %d", c, got, limited, c.want)
 		}
-		// A container of the size that is advised for what one leaves, leaves it.
+		// A container of the size that MemoryFor returns for a number of bytes leaves that number.
 		advised := Task{MemoryMB: task.MemoryFor(got), HeapMB: c.heap}
 		if again, _ := advised.MemoryLimit(); again < got || advised.MemoryMB > c.mb+int(math.Ceil(float64(c.heap)/8)) {
 			t.Errorf("%+v: %d MB are advised, which leave %d", c, advised.MemoryMB, again)
 		}
 	}
 	if _, limited := (Task{}).MemoryLimit(); limited {
-		t.Error("a container without a limit has one")
+		t.Error("got a limit for a container without one")
 	}
 }
 
@@ -71,7 +71,8 @@ func TestLinesForHadoop(t *testing.T) {
 	}
 }
 
-// cut returns what FileInputFormat of the old interface does with a file, written as a loop.
+// cut returns the number of splits of a file by the loop of FileInputFormat in Hadoop's old
+// interface.
 func cut(f File, size int64) int {
 	if !f.splittable() || f.Bytes == 0 {
 		return 1
@@ -148,7 +149,7 @@ drwxr-xr-x   - ann users         0 2026-11-21 22:19 hdfs://nn:8020/in/sub
 		t.Error(d)
 	}
 	if _, err := Inputs("-rw-r--r--   1 ann users       many 2026-11-21 22:19 /in/a\n"); err == nil {
-		t.Error("a listing without sizes is taken")
+		t.Error("got no error for a listing without sizes")
 	}
 }
 
@@ -184,7 +185,7 @@ func TestNodesOfAnAnswer(t *testing.T) {
 		t.Errorf("a cluster without nodes: %+v, %v", got, err)
 	}
 	if _, err := Nodes([]byte("<html>")); err == nil {
-		t.Error("no JSON is taken for an answer")
+		t.Error("got no error for a response that is not JSON")
 	}
 }
 
@@ -200,7 +201,7 @@ func TestYarnSite(t *testing.T) {
 		t.Errorf("%v, %v", site, err)
 	}
 	if _, err := Properties([]byte("no xml")); err == nil {
-		t.Error("no XML is taken")
+		t.Error("got no error for a file that is not XML")
 	}
 	for name, c := range map[string]struct {
 		site map[string]string

@@ -36,4 +36,5 @@ func oneLine(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
 }
 
+// noCommas replaces commas and line ends in a name.
 func noCommas(name string) string { return strings.ReplaceAll(oneLine(name), ",", " ") }

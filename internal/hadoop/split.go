@@ -34,7 +34,8 @@ func (f File) maps(size int64) int {
 	}
 	n := f.Bytes / size
 	rest := f.Bytes - n*size
-	// A piece is cut off while the rest is more than 1.1 pieces.
+	// FileInputFormat.getSplits cuts off a piece while the rest is more than 1.1 pieces
+	// (SPLIT_SLOP).
 	if rest == 0 {
 		return int(n)
 	}

@@ -13,7 +13,7 @@ import (
 
 // Task describes a mapper's task. Fields that the environment lacks are zero.
 type Task struct {
-	Job        string // id of the job: job_1795239399889_0004
+	Job        string // ID of the job: job_1795239399889_0004
 	Number     uint64 // its digits as one number: the nonce in vw's scripts
 	Rank       int    // of this map, from 0
 	Total      int    // maps of the job
@@ -115,6 +115,7 @@ func (e environment) first(names ...string) (name, value string) {
 	return "", ""
 }
 
+// value returns the value of the first of some variables that has one, or "".
 func (e environment) value(names ...string) string {
 	_, value := e.first(names...)
 	return value
@@ -147,7 +148,7 @@ func parseAttempt(id string) (job string, rank, attempt int, kind string, err er
 	return "job_" + strings.Join(f[1:n-3], "_"), rank, attempt, f[n-3], nil
 }
 
-// jobNumber returns the digits of a job's ID.
+// jobNumber returns the digits of a job's ID as one number.
 func jobNumber(job string) (uint64, error) {
 	digits := strings.Map(func(r rune) rune {
 		if r < '0' || r > '9' {

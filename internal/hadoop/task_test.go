@@ -65,7 +65,7 @@ func TestRealMapTasks(t *testing.T) {
 	}
 }
 
-// The names of MapReduce 1 alone, as vw's scripts read them.
+// Only variables of MapReduce 1 are set, which are those that vw's scripts read.
 func TestMapReduce1(t *testing.T) {
 	got, ok, err := Parse([]string{
 		"mapred_task_id=attempt_200904211745_0018_m_000003_2", "mapred_job_id=job_200904211745_0018", "mapred_map_tasks=7",
@@ -84,7 +84,7 @@ func TestMapReduce1(t *testing.T) {
 	}
 }
 
-func TestElsewhereThereIsNoTask(t *testing.T) {
+func TestNoTaskOutsideHadoop(t *testing.T) {
 	for _, env := range [][]string{nil, {"PATH=/bin", "HOME=/root", "mapreduce_job_maps=4"}, {"mapreduce_task_attempt_id="}} {
 		if got, ok, err := Parse(env); ok || err != nil || got != (Task{}) {
 			t.Errorf("%q: %+v, %v, %v", env, got, ok, err)
@@ -92,7 +92,7 @@ func TestElsewhereThereIsNoTask(t *testing.T) {
 	}
 }
 
-// Every fault is named, with the variable.
+// The error names every fault with its variable.
 func TestWrongVariables(t *testing.T) {
 	const id = "mapreduce_task_attempt_id=attempt_1_0004_m_000001_0"
 	for name, c := range map[string]struct {

@@ -21,7 +21,8 @@ import (
 // tlsNeeded are given together or not at all.
 var tlsNeeded = []string{"tls_cert", "tls_key", "tls_ca"}
 
-// CheckCredentials checks that the options about credentials are complete and not ignored.
+// CheckCredentials checks that the options for credentials are complete, and that none would be
+// ignored. It reads no file.
 func CheckCredentials(s *cli.Settings) (errs []error) {
 	for _, name := range tlsNeeded {
 		if !s.Has(name) && HasAny(s, tlsNeeded) {
@@ -48,7 +49,8 @@ func CheckCredentials(s *cli.Settings) (errs []error) {
 	return errs
 }
 
-// networks reads a list like 10.0.0.0/8,192.168.1.7. An address stands for a network of one.
+// networks parses a list such as 10.0.0.0/8,192.168.1.7. A single address becomes a network of
+// one address.
 func networks(text string) (all []netip.Prefix, err error) {
 	if text == "" {
 		return nil, nil
@@ -68,7 +70,7 @@ func networks(text string) (all []netip.Prefix, err error) {
 }
 
 // Credentials reads the files that the options name, and the secret of a launcher. It returns
-// nil if there is neither.
+// nil if there are none. The secret of --secret_file replaces that of the launcher.
 func Credentials(p *cli.Process, get func(name string) string, encrypt, allowVW bool) (*auth.Credentials, error) {
 	creds := &auth.Credentials{AllowVW: allowVW}
 	var err error
@@ -96,8 +98,8 @@ func Credentials(p *cli.Process, get func(name string) string, encrypt, allowVW 
 	return creds, nil
 }
 
-// inheritedSecret reads the secret that gvw run hands to its workers, or returns nil. It can be
-// read only once.
+// inheritedSecret reads the secret that gvw run passes to its workers, or returns nil. It is in
+// a pipe, so it can be read only once.
 func inheritedSecret(p *cli.Process) (*auth.Secret, error) {
 	value := p.Getenv(launch.EnvSecret)
 	if value == "" {
@@ -115,7 +117,9 @@ func inheritedSecret(p *cli.Process) (*auth.Secret, error) {
 	return auth.NewSecret(b)
 }
 
-// Guard adds the credentials of a rank to its configuration.
+// Guard adds the credentials of a rank to its configuration: secret and certificates, the
+// networks of --allow, and the token of the job. It reads an inherited secret, so it must be
+// called once.
 func Guard(p *cli.Process, c *cli.Context, cfg *allreduce.Config) (err error) {
 	if cfg.Credentials, err = Credentials(p, c.String, c.Bool("encrypt"), c.Bool("allow_vw")); err != nil {
 		return err

@@ -29,8 +29,9 @@ func attempt(p *cli.Process) (uint64, error) {
 	return n, nil
 }
 
-// FaultPlan reads GVW_FAULT for a job of total ranks. It returns nil if the variable is not
-// set.
+// FaultPlan parses GVW_FAULT for a job of total ranks. It returns nil if the variable is not
+// set, and an error for a fault that could never occur in this job: a test would otherwise
+// pass without its fault.
 func FaultPlan(p *cli.Process, total int, sharesMemory bool) (fault.Plan, error) {
 	text := p.Getenv(envFault)
 	if text == "" {
@@ -54,9 +55,9 @@ func FaultPlan(p *cli.Process, total int, sharesMemory bool) (fault.Plan, error)
 	return plan, nil
 }
 
-// ArmFaults injects the faults of GVW_FAULT in this process. replaces says that it has
-// the rank of another attempt that was lost. Launchers that start the whole job again count
-// its generations.
+// ArmFaults injects the faults of GVW_FAULT in this process. replaces is true if the process was
+// a spare and has the rank of a lost attempt, which counts as one more attempt of the rank.
+// generation counts the restarts of the whole job by its launcher.
 func ArmFaults(p *cli.Process, at launch.Place, generation uint64, sharesMemory, replaces bool) error {
 	plan, err := FaultPlan(p, max(at.Total, 1), sharesMemory)
 	if err != nil || plan == nil {
@@ -80,14 +81,14 @@ func ArmFaults(p *cli.Process, at launch.Place, generation uint64, sharesMemory,
 	return nil
 }
 
-// killSelf ends this process at once. It returns if that fails.
+// killSelf ends this process by SIGKILL, as an out-of-memory kill does. It returns if that fails.
 func killSelf() {
 	if self, err := os.FindProcess(os.Getpid()); err == nil && self.Kill() == nil {
 		select {}
 	}
 }
 
-// crashSelf ends this process by a panic in another goroutine.
+// crashSelf ends this process by a panic in another goroutine, where no caller can recover it.
 func crashSelf() {
 	go panic("BUG: asked for by " + envFault)
 	select {}

@@ -23,7 +23,8 @@ func HasAny(s *cli.Settings, names []string) bool {
 	return false
 }
 
-// Check checks the options of a job: all needed ones are given, or none of any.
+// Check checks the options of a job. Either all that a rank needs are given, or no option of a
+// job is. A spare needs no --node. Options that would be ignored are errors.
 func Check(s *cli.Settings) []error {
 	var given string
 	var missing []string
@@ -50,8 +51,8 @@ func Check(s *cli.Settings) []error {
 	return slices.Concat(checkLoss(s), checkSpare(s), checkElastic(s), checkCheckpoint(s), checkRunDir(s), CheckAddresses(s), checkTransport(s), CheckCredentials(s))
 }
 
-// serverless reports whether the options of a job name no server and no more than one process,
-// as scripts for vw may do.
+// serverless reports whether the options are those of a job of one process without a server, as
+// in scripts for vw: --unique_id, --total 1 and --node 0, or only --span_server_port.
 func serverless(s *cli.Settings) bool {
 	if s.Has("span_server") || s.Has("spare") || HasAny(s, slices.DeleteFunc(slices.Clone(flags.ClusterExtra), isServerPort)) {
 		return false
@@ -64,7 +65,8 @@ func serverless(s *cli.Settings) bool {
 
 func isServerPort(name string) bool { return name == "span_server_port" }
 
-// LeaveServer removes the options of a job without a server: see serverless.
+// LeaveServer removes the options of a job that needs no server, so that the process trains
+// without one: see serverless.
 func LeaveServer(s *cli.Settings) {
 	if serverless(s) {
 		for _, name := range append(slices.Clone(flags.ClusterNeeded), "span_server_port") {
@@ -73,8 +75,8 @@ func LeaveServer(s *cli.Settings) {
 	}
 }
 
-// checkSpare checks that the job uses spares, and that a spare can read the data of a lost
-// rank.
+// checkSpare checks that the job uses spares, and that a spare can read what the lost rank has
+// read. Its stdin is not that of the lost rank.
 func checkSpare(s *cli.Settings) (errs []error) {
 	if !s.Has("spare") {
 		return nil
@@ -93,7 +95,8 @@ func checkSpare(s *cli.Settings) (errs []error) {
 	return errs
 }
 
-// checkElastic checks that the server can distinguish late attempts from new jobs.
+// checkElastic checks that the server can distinguish late attempts from new jobs: that needs a
+// run ID, and a loss policy under which late attempts become standbys.
 func checkElastic(s *cli.Settings) (errs []error) {
 	if !s.Has("elastic") {
 		return nil
@@ -177,5 +180,6 @@ func CheckAddresses(s *cli.Settings) (errs []error) {
 	return errs
 }
 
-// RestartedOnLoss is the default loss policy where a launcher restarts lost ranks.
+// RestartedOnLoss is the default of --on_loss if a launcher restarts lost ranks: the job waits
+// for the next attempt. Without such a launcher the default is abort.
 const RestartedOnLoss = "wait"

@@ -15,7 +15,8 @@ import (
 	"github.com/gvw-project/gvw/internal/launch"
 )
 
-// Place returns the rank of this process and whether it has one.
+// Place returns the rank of this process and reports whether it has one. The rank is that of
+// --node; an error is a UsageError.
 func Place(p *cli.Process, c *cli.Context) (launch.Place, bool, error) {
 	at, ok, err := launch.Detect(p.LookupEnv, launch.Flags{
 		Given: c.IsSet("node"), Rank: int(c.Uint64("node")), Total: int(c.Uint64("total")),
@@ -27,7 +28,9 @@ func Place(p *cli.Process, c *cli.Context) (launch.Place, bool, error) {
 	return at, ok, nil
 }
 
-// Config returns the configuration with which a process joins the job.
+// Config returns the configuration with which a process joins the job, without credentials: see
+// Guard. Rows of flags.JobSpecs set fields by their names; the others are set here, because
+// they combine several options.
 func Config(c *cli.Context, p launch.Place) (*allreduce.Config, error) {
 	host := c.String("span_server")
 	if strings.Contains(host, ":") && net.ParseIP(host) == nil {
@@ -55,10 +58,12 @@ func Config(c *cli.Context, p launch.Place) (*allreduce.Config, error) {
 // --start_timeout bounds it, too.
 const maxDial = 100 * time.Second
 
-// defaultSlowFactor is the default of --slow_factor.
+// defaultSlowFactor is the default of --slow_factor: a rank that takes more than twice the
+// median time per byte of its data is a straggler.
 const defaultSlowFactor = 2
 
-// slowFactor returns --slow_factor, or 0 if the job replaces no rank.
+// slowFactor returns --slow_factor, or 0 (no rank counts as a straggler) if the job replaces no
+// rank.
 func slowFactor(c *cli.Context) float64 {
 	switch {
 	case flags.OnLoss(c.String("on_loss")) == allreduce.Abort:
@@ -69,7 +74,8 @@ func slowFactor(c *cli.Context) float64 {
 	return defaultSlowFactor
 }
 
-// ListenAt returns the listening address for --bind and --port_range.
+// ListenAt returns the listening address for --bind and --port_range. Empty texts stand for all
+// interfaces and any free port.
 func ListenAt(host, ports string) string {
 	return net.JoinHostPort(strings.Trim(host, "[]"), cmp.Or(ports, "0"))
 }

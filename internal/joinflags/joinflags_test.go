@@ -27,7 +27,7 @@ func parse(t *testing.T, line string) *cli.Settings {
 
 const rank = "--span_server h --unique_id 1 --total 4 --node 2 "
 
-// Check accepts a rank and a process without a job, and names what is missing.
+// Check accepts a rank and a process without a job, and names the missing options.
 func TestCheck(t *testing.T) {
 	for line, want := range map[string]string{
 		"":                                  "",
@@ -54,7 +54,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// LeaveServer removes the options of a job of one rank, and of no other.
+// LeaveServer removes the options of a job only if the job has one rank.
 func TestLeaveServer(t *testing.T) {
 	alone, member := parse(t, "--unique_id 7 --total 1 --node 0"), parse(t, rank)
 	LeaveServer(alone)

@@ -7,7 +7,8 @@ import (
 	"github.com/gvw-project/gvw/internal/cli"
 )
 
-// checkTransport checks that the transport fits the other options.
+// checkTransport checks that the transport fits the other options: TLS protects only what is
+// sent over TCP.
 func checkTransport(s *cli.Settings) (errs []error) {
 	how := s.Get("transport")
 	if s.Has("verbs_device") {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package launch is about processes that train together: the rank of a process in its job,
-// and how a launcher starts several, ends them, and identifies the one that failed
-// first.
+// Package launch starts, watches and ends the processes of a job. It also finds the rank of a
+// process in its job, and the process that failed first.
 //
 // # In a worker
 //

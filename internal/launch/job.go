@@ -57,8 +57,8 @@ type Job struct {
 	// Hung delivers ranks whose process hangs, as another component has found. It is killed
 	// and restarted. nil: none.
 	Hung <-chan int
-	// Stopped delivers ranks whose process should end but does not.
-	// In case it is stopped, it is continued. nil: none.
+	// Stopped delivers ranks whose process should end but does not. It gets SIGCONT, since it
+	// may have been stopped and then handles no signal. nil: none.
 	Stopped <-chan int
 }
 
@@ -109,7 +109,8 @@ func (j Job) Run(ctx context.Context, cmds []*exec.Cmd) (results []Result, root 
 	return s.results, s.root(), nil
 }
 
-// supervisor is the state of one Run.
+// supervisor is the state of one Run. Only the goroutine of Run changes it; the goroutines that
+// wait for processes and timers send to ended and due, which have room for one value per rank.
 type supervisor struct {
 	job      Job
 	lifeline *os.File
@@ -138,7 +139,8 @@ func newSupervisor(j Job, cmds []*exec.Cmd, lifeline *os.File) *supervisor {
 	}
 }
 
-// start starts the next attempt of a worker. A failure to start counts as a failed attempt.
+// start starts the next attempt of a worker. A failure to start counts as a failed attempt, with
+// exit code 126 as in a shell. An exec.Cmd cannot be started twice, so each attempt has a copy.
 func (s *supervisor) start(rank int) {
 	f := s.first[rank]
 	attempt := s.results[rank].Attempt + 1
@@ -166,7 +168,8 @@ func (s *supervisor) start(rank int) {
 	go func() { s.ended <- result(rank, attempt, cmd, cmd.Wait()) }()
 }
 
-// startWithSecret starts a worker and passes the secret to it, if there is one.
+// startWithSecret starts a worker and passes the secret to it, if there is one. Each worker has a
+// pipe of its own, since reading empties it.
 func (s *supervisor) startWithSecret(cmd *exec.Cmd) error {
 	if len(s.job.Secret) == 0 {
 		return cmd.Start()
@@ -186,6 +189,7 @@ func inherit(cmd *exec.Cmd, variable string, f *os.File) {
 	cmd.ExtraFiles = append(cmd.ExtraFiles, f)
 }
 
+// result returns the outcome of a process that has ended; err is that of cmd.Wait.
 func result(rank, attempt int, cmd *exec.Cmd, err error) Result {
 	r := Result{Rank: rank, Attempt: attempt, Pid: cmd.Process.Pid, Code: cmd.ProcessState.ExitCode()}
 	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
@@ -285,6 +289,7 @@ func (s *supervisor) end() {
 	s.signal(syscall.SIGTERM)
 }
 
+// signal sends a signal to all processes that were started.
 func (s *supervisor) signal(sig os.Signal) {
 	for _, cmd := range s.cmds {
 		if cmd == nil || cmd.Process == nil {
@@ -299,8 +304,9 @@ func (s *supervisor) signal(sig os.Signal) {
 	}
 }
 
-// root returns the rank that failed first, causes before symptoms. A spared rank
-// counts if no rank has succeeded.
+// root returns the rank that failed first, or -1. A cause comes before all symptoms, even
+// earlier ones: the end of a rank that lost a peer may be observed before the end of the peer.
+// A spared rank counts only if no rank has succeeded.
 func (s *supervisor) root() int {
 	symptom, spared := -1, -1
 	done := slices.ContainsFunc(s.results, func(r Result) bool { return !r.failed() })

@@ -19,8 +19,7 @@ import (
 	"time"
 )
 
-// The test binary is its own worker and its own launcher: a role in the
-// environment says which.
+// The test binary acts as worker and as launcher; a variable of the environment has the role.
 const envRole = "LAUNCH_TEST_ROLE"
 
 func TestMain(m *testing.M) {
@@ -30,7 +29,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// play returns a worker's life.
+// play runs the role of a worker and returns its exit code.
 func play(role []string) int {
 	atoi := func(s string) int {
 		n, err := strconv.Atoi(s)
@@ -43,7 +42,7 @@ func play(role []string) int {
 	case "exit": // exit CODE MILLISECONDS
 		time.Sleep(time.Duration(atoi(role[2])) * time.Millisecond)
 		return atoi(role[1])
-	case "obey": // end when the launcher says so, or is gone
+	case "obey": // end at SIGTERM, or when the launcher is gone
 		gone := make(chan struct{})
 		Watch(os.NewFile(uintptr(atoi(os.Getenv(EnvLifeline))), "launcher"), func() { close(gone) })
 		term := make(chan os.Signal, 1)
@@ -59,7 +58,7 @@ func play(role []string) int {
 		case <-term:
 			return 143
 		}
-	case "defy": // SIGTERM means nothing to it
+	case "defy": // ignore SIGTERM
 		signal.Ignore(syscall.SIGTERM)
 		fmt.Println("defying")
 		time.Sleep(time.Minute)
@@ -144,7 +143,7 @@ func TestAllDone(t *testing.T) {
 	}
 }
 
-// The first failure is the cause; the others are ended at once, not waited for.
+// The first failure is the cause. The other workers are ended at once.
 func TestFirstFailureIsTheCause(t *testing.T) {
 	began := time.Now()
 	results, root, err := Job{}.Run(t.Context(), workers("obey", "exit 0 0", "exit 2 100", "obey"))
@@ -218,7 +217,7 @@ func TestDefiantWorkerIsKilled(t *testing.T) {
 	defer out.Close()
 	cmds[0].Stdout = in
 	go func() {
-		// It defies from its first word on.
+		// It ignores SIGTERM before it prints its first word.
 		buf := make([]byte, 16)
 		_, _ = out.Read(buf)
 		cancel(errors.New("enough"))
@@ -229,7 +228,7 @@ func TestDefiantWorkerIsKilled(t *testing.T) {
 		t.Errorf("root %d, %v", root, err)
 	}
 	if r := results[0]; r.Signal != syscall.SIGKILL || !r.Ended {
-		t.Errorf("%+v, want it killed on our wish", r)
+		t.Errorf("%+v, want it killed by the launcher", r)
 	}
 }
 
@@ -257,11 +256,11 @@ func TestWatch(t *testing.T) {
 	}
 	<-done
 	if !called {
-		t.Error("nobody was told")
+		t.Error("gone was not called")
 	}
 }
 
-// fixed is a source that knows.
+// fixed is a source that knows the place.
 type fixed Place
 
 func (f fixed) Place(func(string) (string, bool)) (Place, bool, error) { return Place(f), true, nil }

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// A launcher that is killed outright leaves nobody behind.
+// When a launcher is killed by SIGKILL, its workers end.
 func TestNoOrphans(t *testing.T) {
 	dir := t.TempDir()
 	launcher := worker("launch " + dir)
@@ -43,7 +43,7 @@ func TestNoOrphans(t *testing.T) {
 	}
 }
 
-// So does one that was started again.
+// A restarted worker of a killed launcher ends, too.
 func TestNoOrphansOfALaterAttempt(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "pid")
 	launcher := worker("relaunch " + name)
@@ -89,7 +89,7 @@ func TestStoppedWorkerIsWokenToEnd(t *testing.T) {
 	}
 }
 
-// A stopped worker hears that the job ends.
+// A stopped worker is continued when the job ends, and handles SIGTERM.
 func TestStoppedWorkerIsWoken(t *testing.T) {
 	began := time.Now()
 	results, root, err := Job{Restarts: 1}.Run(t.Context(), workers("hang", "exit 2 200"))
@@ -103,8 +103,8 @@ func TestStoppedWorkerIsWoken(t *testing.T) {
 
 func init() { stopSelf = func() { _ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) } }
 
-// running reports whether a process lives; a zombie, which has ended but whose
-// parent has not asked, does not.
+// running reports whether a process runs. A zombie, which has ended and whose parent has not
+// waited for it, does not run.
 func running(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// A worker that leaves a process behind, which holds its output open, is waited for no
-// longer than WaitDelay. Stdin is empty where EmptyStdin asks for it.
+// If a worker leaves a process behind that holds its output open, Run waits for the output no
+// longer than WaitDelay. With EmptyStdin the worker's Stdin is empty.
 func TestOutputOfALeftProcess(t *testing.T) {
 	var out bytes.Buffer
 	cmd := exec.Command("sh", "-c", "cat; sleep 1000 & echo $! $GVW_LAUNCHER_FD $GVW_SECRET_FD")

@@ -10,7 +10,8 @@ type Place struct {
 	From        string // name of the source, for messages
 }
 
-// Source returns the place of a process if it knows it. lookup reads the environment.
+// Source finds the rank of a process on the command line or in the variables of a batch system.
+// Place returns ok false if it is not there; lookup returns a variable of the environment.
 type Source interface {
 	Place(lookup func(string) (string, bool)) (p Place, ok bool, err error)
 }

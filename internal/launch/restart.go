@@ -20,7 +20,8 @@ func pauseBefore(attempt int) time.Duration {
 	return min(firstPause<<min(attempt-1, 20), longPause)
 }
 
-// Exit codes with a meaning for launchers; all programs of the project use them.
+// final has the exit codes after which another attempt is useless, with their meanings. All
+// programs of the project use these codes; package cli defines them.
 var final = map[int]string{
 	0:                          "done",
 	1:                          "usage",
@@ -60,7 +61,7 @@ func (s *supervisor) pause(r Result) bool {
 	return true
 }
 
-// resume restarts a worker, unless the job no longer needs it.
+// resume restarts a worker after its delay, unless the job no longer needs it.
 func (s *supervisor) resume(rank int) {
 	if _, waits := s.pauses[rank]; !waits {
 		return // the job has ended meanwhile

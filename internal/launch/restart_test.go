@@ -12,10 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// stopSelf stops a test's worker, where there is such a thing.
+// stopSelf stops a worker of a test, on systems that can stop processes.
 var stopSelf = func() {}
 
-// A worker that dies is started again, with its number, and the others go on.
+// A worker that dies is restarted with the number of its attempt, and the others continue.
 func TestWorkersAreStartedAgain(t *testing.T) {
 	var ends []int
 	var pauses []time.Duration
@@ -67,8 +67,8 @@ func TestIncurableIsNotTriedAgain(t *testing.T) {
 	}
 }
 
-// A job that fails while a worker waits for its next start is over for that one, too,
-// and it is the cause.
+// If the job fails during the delay before a restart, the worker is not restarted, and its
+// failure is the root cause.
 func TestPointlessRestartIsTheCause(t *testing.T) {
 	asked := 0
 	j := Job{Restarts: 3, Symptom: symptoms, Again: func(r Result) bool {
@@ -81,7 +81,7 @@ func TestPointlessRestartIsTheCause(t *testing.T) {
 	}
 }
 
-// Nobody is started when the launcher is told to end.
+// No worker is restarted after the context has ended.
 func TestEndCancelsRestarts(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	j := Job{Restarts: 10, Restarting: func(r Result, _ time.Duration) {
@@ -105,8 +105,8 @@ func TestPausesGrowToALimit(t *testing.T) {
 	}
 }
 
-// The others go on without a worker that has failed, if they do: it is a failure only
-// where nobody is done, or somebody fails whom they need.
+// A failed worker that Without spares does not fail the job, unless no worker succeeds. A
+// failure that Without does not spare ends the job.
 func TestOthersGoOnWithout(t *testing.T) {
 	j := Job{Without: func(r Result) bool { return r.Code == 70 }}
 	for _, c := range []struct {
@@ -124,8 +124,8 @@ func TestOthersGoOnWithout(t *testing.T) {
 	}
 }
 
-// Who was spared too early is missed: the job ends, and it is to blame. Of a rank that was
-// not spared nobody can say so.
+// If a spared rank is reported as missed, the job ends with that rank as the root cause. The
+// report is ignored for a rank that was not spared.
 func TestSparedIsMissed(t *testing.T) {
 	missed := make(chan int, 2)
 	j := Job{Missed: missed, Without: func(Result) bool {
@@ -139,8 +139,8 @@ func TestSparedIsMissed(t *testing.T) {
 	}
 }
 
-// A report that a rank hangs, which comes after its process has ended, says
-// nothing about the next attempt.
+// A report that a rank hangs concerns the attempt that runs. A late one, after that attempt has
+// ended, does not kill the next attempt.
 func TestHungIsOfOneAttempt(t *testing.T) {
 	hung := make(chan int, 1)
 	j := Job{Restarts: 1, Hung: hung, Died: func(r Result) {

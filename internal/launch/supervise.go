@@ -60,7 +60,8 @@ func (s Supervised) Run(next func() *exec.Cmd) (last Result, err error) {
 	}
 }
 
-// one waits for the end of one attempt. told: it was asked to end.
+// one waits for the end of one attempt, and passes signals on to it. told is true if one of them
+// was a request to end.
 func (s Supervised) one(cmd *exec.Cmd, attempt int) (r Result, told bool) {
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }() // joined below
@@ -77,7 +78,8 @@ func (s Supervised) one(cmd *exec.Cmd, attempt int) (r Result, told bool) {
 	}
 }
 
-// sleep waits for the next restart. told: there must be none.
+// sleep waits for the time of the next restart. It returns early, with told set, at a signal
+// that is a request to end.
 func (s Supervised) sleep(pause time.Duration) (told bool) {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()

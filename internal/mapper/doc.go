@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package mapper is gvw mapper: one rank of a job as the mapper of Hadoop Streaming. The
-// contract with Hadoop is package internal/hadoop.
+// Package mapper implements gvw mapper: one rank of a job as the mapper of Hadoop Streaming.
+// Package internal/hadoop has the contract with Hadoop.
 //
 // [Command] reads the task from its environment, fills in the options of the job, and runs the
 // learner. A task reports its status to Hadoop at least every 10 s, or a quarter of the task's

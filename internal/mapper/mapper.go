@@ -25,14 +25,15 @@ import (
 	"github.com/gvw-project/gvw/internal/train"
 )
 
-// mapperCache is the cache of a mapper, in the folder of its container.
+// mapperCache is the cache of a mapper. The name is relative to the working directory of the
+// container, which YARN removes with the container.
 const mapperCache = "gvw.cache"
 
-// mapperReplace is the time that a job of maps waits for another attempt of a lost rank. YARN
-// notices a lost node after 10 minutes, and then tries to reach it for 3 more.
+// mapperReplace is the default of --replace_timeout in a job of maps. YARN notices a lost node
+// after 10 minutes, and then tries to reach it for 3 more, before it starts another attempt.
 const mapperReplace = "30m0s"
 
-// maxMapperLog bounds the log that is kept for --log, in bytes.
+// maxMapperLog bounds the log that is kept in memory for --log, in bytes.
 const maxMapperLog = 16 << 20
 
 // Command runs gvw mapper.
@@ -166,7 +167,7 @@ func (m *mapTask) fillOptions(job *cli.Settings, getenv func(string) string) err
 			values[i] = strings.ReplaceAll(v, files.RankMark, strconv.Itoa(t.Rank))
 		}
 	}
-	anyone := job.Get("on_loss") == "shrink" || job.Has("elastic") // any rank may have to write them
+	anyone := job.Get("on_loss") == "shrink" || job.Has("elastic") // rank 0 may be missing: any rank may have to write them
 	for _, name := range files.OnceFiles {
 		switch file := job.Get(name); {
 		case file == "":
@@ -206,9 +207,9 @@ func localName(name string) string {
 	return name
 }
 
-// drain reads the rest of the split: Hadoop considers a mapper failed that has not read all of
-// it. A process that is told to end has no time for that. A process that has failed drains for
-// a short time, so that Hadoop reports its exit code and not a broken pipe.
+// drain reads the rest of the split, since a mapper that does not read all of it fails in
+// Hadoop. After a signal (told) there is no time for that. After an error it drains for a
+// short time, so that Hadoop reports the exit code and not a broken pipe.
 func (m *mapTask) drain(stdin io.Reader, err error, told bool) {
 	if told {
 		return

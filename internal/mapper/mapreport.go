@@ -26,7 +26,7 @@ type taskReport struct {
 
 	mu    sync.Mutex
 	text  string // progress
-	loss  string
+	loss  string // loss of the last pass, with a leading comma
 	waits string // the newest line of the log, until there is progress
 	over  bool   // the last status has been written
 }
@@ -51,6 +51,7 @@ func (r *taskReport) run(stop <-chan struct{}, every time.Duration) {
 	}
 }
 
+// status returns the text of the status, and whether the final one has been written.
 func (r *taskReport) status() (text string, over bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -81,7 +82,7 @@ func (r *taskReport) counter(name string, n int64) {
 	r.out.line(r.task.AppendCounter(nil, "gvw", name, n))
 }
 
-// watch is the Watch of the learner.
+// watch is the learner's Diagnostics.Watch: it puts the progress into the status.
 func (r *taskReport) watch(p learn.Progress) {
 	if p.Pass == 1 {
 		r.examples.Store(int64(p.Examples))

@@ -69,7 +69,9 @@ func (m *mapTask) Prepare(cfg *learn.Config) error {
 	return nil
 }
 
-// checkMemory prints the memory that the run takes, and refuses more than the container allows.
+// checkMemory prints the memory that the run takes, and returns a UsageError if it is more than
+// the container allows: YARN would kill the container during the run. Otherwise the limit of
+// the container becomes that of the garbage collector.
 func (m *mapTask) checkMemory(cfg *learn.Config) error {
 	plan, err := cfg.Plan()
 	if err != nil {
@@ -107,6 +109,7 @@ func (m *mapTask) count(in learn.Input) learn.Input {
 	return in
 }
 
+// countedReader is an input that adds the bytes read to n.
 type countedReader struct {
 	io.ReadCloser
 	n *atomic.Int64

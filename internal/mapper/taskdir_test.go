@@ -18,8 +18,8 @@ import (
 	"github.com/gvw-project/gvw/internal/hadoop"
 )
 
-// lateFS puts a file in its place only when it is committed, as those of clusters do. Its names are
-// URLs.
+// lateFS gives a file its final name only when it is committed, like the file systems of
+// clusters. Its names are URLs.
 type lateFS struct{ hdfsio.Local }
 
 const lateURL = "hdfs://here"
@@ -65,7 +65,8 @@ func (f *lateFile) Commit() error {
 func (f *lateFile) CommitNew() error { return f.Commit() }
 func (f *lateFile) Abort() error     { return nil }
 
-// TestTheFolderOfAnAttemptIsRemoved: an attempt that Hadoop has given up still ends the job.
+// TestTheFolderOfAnAttemptIsRemoved checks that an attempt whose folder Hadoop has removed can
+// still write its files and finish the job.
 func TestTheFolderOfAnAttemptIsRemoved(t *testing.T) {
 	temporary := filepath.Join(t.TempDir(), "_temporary")
 	work := filepath.Join(temporary, "attempt_0")
@@ -94,7 +95,7 @@ func TestTheFolderOfAnAttemptIsRemoved(t *testing.T) {
 	if !strings.Contains(said.String(), "Hadoop has given the attempt up") {
 		t.Errorf("said %q", said.String())
 	}
-	// When the job's temporary folders are gone too, nothing is made in their place.
+	// If the job's temporary folders are removed, too, they are not made again.
 	if err := os.RemoveAll(temporary); err != nil {
 		t.Fatal(err)
 	}

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package run is gvw run and gvw supervise: the launcher on one machine.
+// Package run implements gvw run and gvw supervise: the launcher on one machine.
 //
 // [Command] divides a job among workers (plan.go, a pure function from settings to settings),
 // starts a server in this process (launcher.go) and one gvw for each rank (workers.go), and
-// writes the ranks' predictions in the order of the data (order.go, gather.go). Another program takes the place of
-// the learner in the same way (runprogram.go).
+// writes the ranks' predictions in the order of the data (order.go, gather.go). It runs any other
+// program that uses package allreduce in the same way (runprogram.go).
 //
 //   - The diagnostics of each rank go to a log (logs.go); those of rank 0 also to the terminal.
 //   - A worker that dies is restarted as long as its job can use it. jobwatch.go asks the server

@@ -17,8 +17,8 @@ type dataOrder struct {
 	owners []uint16 // lines: the rank of each line of one pass; nil: rank after rank
 }
 
-// gatherPieces writes the predictions of all ranks to dst. Each piece may have any number of
-// whole passes, the same one in all.
+// gatherPieces writes the predictions of all ranks to dst. All pieces must have the same number
+// of complete passes; otherwise it returns errUneven, perhaps after it has written a part.
 func gatherPieces(dst io.Writer, pieces []io.Reader, d dataOrder) error {
 	w := bufio.NewWriterSize(dst, 1<<16)
 	in := make([]*bufio.Reader, len(pieces))
@@ -64,6 +64,7 @@ func ended(in []*bufio.Reader, d dataOrder) (bool, error) {
 // has changed.
 var errUneven = errors.New("the ranks' predictions do not fit the lines of the data: did it change during the run?")
 
+// gatherPass copies the predictions of one pass in the order of the data.
 func gatherPass(w io.Writer, in []*bufio.Reader, d dataOrder) error {
 	if d.owners != nil {
 		for _, rank := range d.owners {
@@ -83,6 +84,8 @@ func gatherPass(w io.Writer, in []*bufio.Reader, d dataOrder) error {
 	return nil
 }
 
+// copyLine copies one line of any length. The end of the input before the end of the line is
+// errUneven.
 func copyLine(w io.Writer, r *bufio.Reader) error {
 	for {
 		b, err := r.ReadSlice('\n')

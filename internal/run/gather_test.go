@@ -18,8 +18,8 @@ import (
 	"github.com/gvw-project/gvw/hdfsio"
 )
 
-// Predictions of shards, put together, are those of one process: whatever the
-// lines, the ranks, the passes and the way to share.
+// Gathered predictions are in the order in which one process writes them, for any lines, ranks,
+// passes and division of the data.
 func TestGatheredIsInOrder(t *testing.T) {
 	dir := t.TempDir()
 	fsys := hdfsio.Local{}
@@ -103,7 +103,7 @@ func TestGatheredIsInOrder(t *testing.T) {
 	})
 }
 
-// Data that changed under the run is noticed, not put together somehow.
+// Predictions that do not fit the data, for example because it has changed, are an error.
 func TestUnevenPiecesAreRefused(t *testing.T) {
 	for name, pieces := range map[string][]string{
 		"one too few":       {"a\nb\n", "c\n"},
@@ -149,6 +149,6 @@ func TestLastLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := lastLines(name, 2); got != nil {
-		t.Errorf("of an empty file: %q", got)
+		t.Errorf("an empty file has the last lines %q", got)
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// pollInterval is the time between two looks at the job in the server.
+	// pollInterval is the time between two polls of the server.
 	pollInterval = 200 * time.Millisecond
 	// hungAfter is the time without a connection to the server after which the process of a
 	// rank is considered hung. Workers reconnect once a second.
@@ -20,8 +20,8 @@ const (
 )
 
 // jobWatch polls a local job in its server. It reports whether the job continues, and finds
-// ranks that the server has given up although their process still exists, for example because
-// it was paused.
+// ranks that the server has lost although their process still exists, for example because
+// it was stopped. The server is in this process, so a poll is a function call.
 type jobWatch struct {
 	status func() protocol.ServerStatus
 	id     uint64   // UniqueID of the job
@@ -67,8 +67,8 @@ func (w *jobWatch) follow(ctx context.Context) {
 }
 
 // mayContinue reports whether the job may still succeed after a worker has ended: it has not
-// started, or it is running. symptom says that the worker has reported a failure of the job; a
-// job that fills now is then another one, of attempts that came too late.
+// started, or it is running. symptom is true if the worker has reported a failure of the job; a
+// job that fills now is then a new one, of attempts that came too late.
 func (w *jobWatch) mayContinue(symptom bool) bool {
 	if w.finished() {
 		return false // also a job that was too short to be seen
@@ -82,8 +82,8 @@ func (w *jobWatch) mayContinue(symptom bool) bool {
 	return !w.failed
 }
 
-// continuesWithout reports whether a job that continues without lost ranks does so now, or
-// will. It does not before it runs, nor when the rank owes files. The other ranks may finish
+// continuesWithout reports whether a job with --on_loss shrink continues without a rank, now or
+// soon. It does not while it fills, nor when the rank owes files. The other ranks may finish
 // before the server has decided; then the rank is reported on missed.
 func (w *jobWatch) continuesWithout(rank int) bool {
 	job := w.poll(time.Now())
@@ -179,6 +179,7 @@ func (w *jobWatch) forgotten(now time.Time) {
 	}
 }
 
+// find returns the job in the server, or nil.
 func (w *jobWatch) find() *protocol.JobStatus {
 	s := w.status()
 	for i := range s.Jobs {

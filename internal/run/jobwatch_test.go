@@ -9,8 +9,8 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// The launcher takes for hung who was connected and is not any more; who is not yet
-// there reads its data. When the job has ended, all may be woken.
+// A rank that was connected and has been disconnected for hungAfter hangs. A rank that has not
+// connected yet still reads its data. After the end of the job all processes are reported idle.
 func TestJobWatch(t *testing.T) {
 	var st protocol.ServerStatus
 	w := newJobWatch(func() protocol.ServerStatus { return st }, 7, 3, 0)
@@ -28,59 +28,59 @@ func TestJobWatch(t *testing.T) {
 	}
 	at(0, "")
 	if !w.mayContinue(false) {
-		t.Error("a job that is not there yet may still come")
+		t.Error("a job that the server does not have yet: got mayContinue false")
 	}
 	at(0, "filling", 0, 2)
 	at(time.Minute, "wired", 0, 1, 2)
 	at(time.Minute+time.Second, "wired", 0, 2)
 	if !w.mayContinue(false) || !w.mayContinue(true) || len(w.hung) != 0 {
-		t.Error("a second is not for ever")
+		t.Error("a rank is reported as hung after one second")
 	}
 	at(time.Minute+time.Second+hungAfter, "wired", 0, 2)
 	if len(w.hung) != 1 || <-w.hung != 1 {
-		t.Fatal("rank 1 hangs")
+		t.Fatal("rank 1 is not reported as hung")
 	}
 	w.started(1)
 	at(time.Hour, "wired", 0, 2)
 	if len(w.hung) != 0 {
-		t.Error("its next process has not been there yet")
+		t.Error("a new process is reported as hung before it has connected")
 	}
 	at(2*time.Hour, "")
 	if len(w.idle) != 0 || w.mayContinue(false) {
-		t.Error("it has just ended")
+		t.Error("a job that has just ended: got idle ranks, or mayContinue true")
 	}
 	at(3*time.Hour, "")
 	if len(w.idle) != 3 {
-		t.Error("whoever is still there may be stopped")
+		t.Error("an hour after the end of the job, not all processes are reported idle")
 	}
 
 	if w.finished() {
-		t.Error("nobody has said that it ended well")
+		t.Error("a job that the server has forgotten is reported as finished")
 	}
 	st.Finished = 1
 	if !w.finished() {
-		t.Error("it has ended well")
+		t.Error("a finished job is not reported as finished")
 	}
 	short := newJobWatch(func() protocol.ServerStatus { return st }, 7, 3, 0)
 	if short.mayContinue(false) {
-		t.Error("a job that has ended does not go on, whether it was seen or not")
+		t.Error("a job that finished before the first poll: got mayContinue true")
 	}
 	short.poll(now)
 	short.poll(now.Add(hungAfter))
 	if len(short.idle) != 3 {
-		t.Error("whoever is still there after a job too short to be seen may be stopped")
+		t.Error("after a job that finished before the first poll, not all processes are reported idle")
 	}
 	st.Finished = 0
 
-	// What fills after a worker has lost the job is another one.
+	// A job that fills after a worker has lost its job is a new one.
 	w = newJobWatch(func() protocol.ServerStatus { return st }, 7, 3, 0)
 	st.Jobs = []protocol.JobStatus{{UniqueID: 7, State: "filling"}}
 	if !w.mayContinue(false) || w.mayContinue(true) || w.mayContinue(false) {
-		t.Error("a job that has failed does not go on")
+		t.Error("a job that has failed: got mayContinue true")
 	}
 }
 
-// TestJobWatchWithout: of a job that goes on without lost ranks, who is needed.
+// TestJobWatchWithout checks in which states a job with --on_loss shrink continues without a rank.
 func TestJobWatchWithout(t *testing.T) {
 	for _, c := range []struct {
 		job              *protocol.JobStatus
@@ -107,19 +107,19 @@ func TestJobWatchWithout(t *testing.T) {
 	}
 }
 
-// A job that was to go on without a rank has come to its end before it could: the rank may
-// owe files. One that is vacant and was not spared has another attempt to come.
+// If a job ends before it could continue without a spared rank, the rank is reported as missed,
+// since it may owe files. A vacant rank that was not spared will have another attempt.
 func TestJobWatchMisses(t *testing.T) {
 	job := protocol.JobStatus{State: "recovering", Vacant: []int{1, 2}}
 	w := newJobWatch(func() protocol.ServerStatus { return protocol.ServerStatus{Jobs: []protocol.JobStatus{job}} }, 0, 3, 0)
 	if !w.continuesWithout(1) || len(w.missed) != 0 {
-		t.Fatal("it is to go on without rank 1")
+		t.Fatal("the job does not continue without rank 1, or misses it at once")
 	}
 	job.State = "ending"
 	for range 2 {
 		w.poll(time.Now())
 	}
 	if len(w.missed) != 1 || <-w.missed != 1 {
-		t.Error("rank 1 alone is missed, and once")
+		t.Error("want one report, that rank 1 is missed")
 	}
 }

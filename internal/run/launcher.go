@@ -25,7 +25,7 @@ import (
 	"github.com/gvw-project/gvw/internal/train"
 )
 
-// launcher is a call of gvw run.
+// launcher is one call of gvw run.
 type launcher struct {
 	*cli.Process
 	files *files.Set
@@ -116,7 +116,7 @@ func (p *launcher) launch(c *cli.Context, shardGiven bool, s *cli.Settings) (err
 	return p.gatherAll(ctx, fsys, pl)
 }
 
-// startServer starts the server of the job.
+// startServer starts the server of the job in this process, on the loopback interface.
 func startServer(ctx context.Context, port int, creds *auth.Credentials, log io.Writer) (*server.Local, error) {
 	local, err := server.StartLocal(ctx, port, creds, slog.New(slog.NewTextHandler(log, nil)))
 	if err != nil {
@@ -125,8 +125,8 @@ func startServer(ctx context.Context, port int, creds *auth.Credentials, log io.
 	return local, nil
 }
 
-// checkWorkers refuses a job if the weights of all workers together do not fit the memory of
-// this machine.
+// checkWorkers returns an error if the weights of all workers together do not fit the memory of
+// this machine. Each worker would otherwise find that its own weights fit.
 func (p *launcher) checkWorkers(ctx context.Context, job localJob, s *cli.Settings) error {
 	pl, err := makePlan(job, s)
 	if err != nil {
@@ -210,7 +210,7 @@ func checkFiles(ctx context.Context, fsys hdfsio.FS, names ...string) error {
 	return err
 }
 
-// andSpares describes the number of spares in the first line of the launcher.
+// andSpares returns the number of spares as text for the first line of the launcher.
 func andSpares(n int) string {
 	switch n {
 	case 0:

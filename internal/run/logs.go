@@ -67,7 +67,8 @@ func openLogs(dir string, n, spares int) (_ *logs, err error) {
 }
 
 // crashed searches the log of a failed attempt for the trace of a crash, and reports whether
-// there is one. Go programs that do not call crash.Abort exit with code 2 in a crash.
+// there is one. It also searches after exit code 2, with which Go programs that do not call
+// crash.Abort end in a crash.
 func (l *logs) crashed(r launch.Result) bool {
 	l.crashes[r.Rank] = crash.Trace{}
 	begin := l.attempt[r.Rank]
@@ -105,7 +106,7 @@ func (l *logs) name(rank int) string {
 	return filepath.Join(l.dir, fmt.Sprintf("rank-%0*d.log", l.width, rank))
 }
 
-// note tells the user that a temporary folder may be removed.
+// note returns a remark for the user if the folder of the logs is temporary, else "".
 func (l *logs) note() string {
 	if l.own {
 		return " (removed if no worker fails)"

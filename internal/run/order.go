@@ -18,7 +18,7 @@ import (
 	"github.com/gvw-project/gvw/learn"
 )
 
-// dataFormat returns the format of the data for options that were checked.
+// dataFormat returns the format of the data. The options must have been checked.
 func dataFormat(s *cli.Settings) stream.Format {
 	cfg := learn.Config{
 		Data: learn.DataConfig{CSV: csv.Config{
@@ -70,7 +70,7 @@ func exampleOrder(ctx context.Context, fsys hdfsio.FS, kind hdfsio.Kind, files [
 	return d, nil
 }
 
-// eachLine calls f for every line of a shard.
+// eachLine calls f for every line of a shard, with whether it is an example.
 func eachLine(ctx context.Context, fsys hdfsio.FS, files []string, s hdfsio.Shard, format stream.Format, f func(example bool)) error {
 	parts, err := hdfsio.Split(ctx, fsys, files, s)
 	if err != nil {

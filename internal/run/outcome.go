@@ -13,7 +13,8 @@ import (
 	"github.com/gvw-project/gvw/internal/launch"
 )
 
-// showCrash prints the cause of a crash. The stderr of rank 0 is on the terminal already.
+// showCrash prints the cause of a crash, from the log of the process. That of rank 0 is on the
+// terminal already.
 func (p *launcher) showCrash(r launch.Result, pl *plan, logs *logs, terminal *crash.Filter) {
 	if r.Rank == 0 {
 		terminal.Reset()

@@ -23,12 +23,12 @@ type localJob struct {
 	workers    int
 	shard      string // bytes or lines
 	shardGiven bool
-	id         string // of this run
-	uniqueID   uint64
-	serverPort int
+	id         string // run ID, random
+	uniqueID   uint64 // unique ID of the job, random
+	serverPort int    // 0: any free port
 	logDir     string
-	restarts   int  // of a worker that dies
-	asked      bool // for a number of restarts
+	restarts   int  // restarts of a worker that dies
+	asked      bool // --max_restarts was given
 	spares     int
 }
 
@@ -48,7 +48,8 @@ type gathering struct {
 	pieces []string // by rank
 }
 
-// makePlan divides a job among workers. It reads and writes no file.
+// makePlan divides a job among workers. It reads and writes no file, so it can also check the
+// options before the server runs. An error is a UsageError.
 func makePlan(j localJob, s *cli.Settings) (*plan, error) {
 	for _, name := range flags.LauncherSays {
 		if s.Has(name) {
@@ -158,7 +159,8 @@ func checkRestarts(j localJob, s *cli.Settings) error {
 	return nil
 }
 
-// divideData decides whether each rank has its own files or all share them, and how.
+// divideData determines whether each rank has its own files ({rank} in all names) or all share
+// them, and how they are divided.
 func (p *plan) divideData(j localJob, s *cli.Settings) error {
 	data := s.All("data")
 	marked := 0

@@ -22,7 +22,7 @@ func testTable() *cli.Table {
 	return cli.NewTable(&cli.FlagSet{Specs: flags.Learn}, []*cli.Command{{Name: "run", Sets: []*cli.FlagSet{{Specs: flags.Run}}}})
 }
 
-// planFor makes the plan of two workers for a learner's command line.
+// planFor returns the plan of two workers for a learner's command line.
 func planFor(line, shard string) (*plan, error) {
 	s, err := cli.Parse(testTable().Learner, strings.Fields(line), nil, os.ReadFile)
 	if err != nil {
@@ -35,7 +35,7 @@ func planFor(line, shard string) (*plan, error) {
 	return makePlan(j, s)
 }
 
-// rankArgs are the arguments that each rank gets beyond those that all get.
+// rankArgs returns the arguments of each rank without those that all ranks get.
 func rankArgs(p *plan) [2]string {
 	var out [2]string
 	for rank, w := range p.workers {
@@ -134,7 +134,7 @@ func TestPlanMakesRanks(t *testing.T) {
 	}
 }
 
-// All ranks take part in what output regularisers need; rank 0 writes them.
+// All ranks take part in the pass that output regularisers need, and rank 0 writes the files.
 func TestRegularizersPlan(t *testing.T) {
 	p, err := planFor("-d x --bfgs --passes 4 --output_feature_regularizer_binary r --output_feature_regularizer_text r.{rank}", "")
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/gvw-project/gvw/hdfsio"
 )
 
-// gatherAll joins the predictions of the ranks.
+// gatherAll writes the predictions of the ranks to the files that the user has named.
 func (p *launcher) gatherAll(ctx context.Context, fsys hdfsio.FS, pl *plan) error {
 	if len(pl.gathered) == 0 {
 		return nil
@@ -30,8 +30,8 @@ func (p *launcher) gatherAll(ctx context.Context, fsys hdfsio.FS, pl *plan) erro
 	return nil
 }
 
-// order returns the order of predictions in the data, or nil if the files of the ranks are
-// simply concatenated.
+// order returns the order of predictions in the data. It returns nil, without reading the data
+// again, if the pieces only need to be concatenated: after one pass over contiguous parts.
 func (pl *plan) order(ctx context.Context, fsys hdfsio.FS) (*dataOrder, error) {
 	w := pl.workers[0]
 	h := w.Get("hybrid")
@@ -47,6 +47,7 @@ func (pl *plan) order(ctx context.Context, fsys hdfsio.FS) (*dataOrder, error) {
 	return &d, err
 }
 
+// gatherOne writes one file of predictions. A nil order concatenates the pieces.
 func (p *launcher) gatherOne(ctx context.Context, fsys hdfsio.FS, g gathering, order *dataOrder) (err error) {
 	pieces := make([]io.Reader, len(g.pieces))
 	for rank, name := range g.pieces {

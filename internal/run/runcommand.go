@@ -79,8 +79,8 @@ func sharedSpecs(set *cli.FlagSet) []*cli.Spec {
 	return slices.DeleteFunc(slices.Clone(set.Specs), func(s *cli.Spec) bool { return !slices.Contains(set.Table.Learner.Specs, s) })
 }
 
-// guardedSpecs returns the options about credentials, which are for jobs on a network: gvw
-// run has its own.
+// guardedSpecs returns the options for credentials except --job_token. They are for jobs on a
+// network; gvw run makes credentials of its own, and ignores these variables.
 func guardedSpecs(set *cli.FlagSet) []*cli.Spec {
 	return slices.DeleteFunc(slices.Clone(set.Specs), func(s *cli.Spec) bool { return s.Name == "job_token" || !slices.Contains(flags.Guarded, s.Name) })
 }

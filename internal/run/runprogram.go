@@ -191,8 +191,8 @@ func (p *launcher) runProgram(ctx context.Context, j *programJob, logs *logs, wa
 	return p.rootCause(results[root], pl, logs)
 }
 
-// policy returns the loss policy that the ranks have told the server, or "" for abort and while
-// the server does not have the job.
+// policy returns the loss policy that the ranks have sent to the server, or "" for abort and
+// while the server does not have the job.
 func (w *jobWatch) policy() string {
 	if job := w.poll(time.Now()); job != nil {
 		return job.OnLoss

@@ -56,5 +56,6 @@ func Supervise(p *cli.Process, c *cli.Command, args []string) (int, error) {
 	return r.Code, err
 }
 
-// endings are the signals after which the command is not restarted.
+// endings are the signals after which the command is not restarted. The others, such as SIGUSR1,
+// are only passed on.
 var endings = []os.Signal{os.Interrupt, syscall.SIGTERM}

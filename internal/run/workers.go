@@ -35,7 +35,7 @@ func (p *launcher) runWorkers(ctx context.Context, fsys *hdfsio.URLs, pl *plan, 
 	for rank, w := range slices.Concat(pl.workers, pl.spares) {
 		cmd := exec.Command(self, w.Args()...)
 		cmd.Env = env[:len(env):len(env)]
-		if rank >= len(pl.workers) { // faults count the attempts of a rank, and a spare takes the rank of a lost one
+		if rank >= len(pl.workers) { // spare I is attempt I+1, and one more when it takes a lost rank: see joinflags.ArmFaults
 			cmd.Env = append(cmd.Env, fmt.Sprintf("%s=%d", launch.EnvAttempt, 1+rank-len(pl.workers)))
 		}
 		cmd.WaitDelay = outputDelay
@@ -113,7 +113,8 @@ func (p *launcher) runWorkers(ctx context.Context, fsys *hdfsio.URLs, pl *plan, 
 	return left
 }
 
-// removeLeft removes the temporary files of a killed worker. A spare may have had any rank.
+// removeLeft removes the temporary files of a dead process. A spare may have had any rank, so it
+// tries the names of all.
 func (pl *plan) removeLeft(fsys *hdfsio.URLs, process, pid int) error {
 	if process < len(pl.workers) {
 		return removeAsides(fsys, pl.workers[process], pid)
@@ -127,6 +128,7 @@ func (pl *plan) removeLeft(fsys *hdfsio.URLs, process, pid int) error {
 	return errors.Join(errs...)
 }
 
+// removeAsides removes the temporary files that process pid has left beside the outputs of a rank.
 func removeAsides(fsys *hdfsio.URLs, w *cli.Settings, pid int) error {
 	var errs []error
 	for _, option := range slices.Concat(files.OnceFiles, []string{"predictions", "raw_predictions"}) {
@@ -172,7 +174,7 @@ func (pl *plan) name(process int) string {
 // spares.
 func (p *launcher) replaced(pl *plan, watch *jobWatch, r launch.Result, how string, lost *int) bool {
 	if watch.finished() {
-		return true // it was paused, and resumed after the end
+		return true // it was stopped, and continued after the end of the job
 	}
 	if !launch.Curable(r.Code) || *lost >= len(pl.spares) || !watch.mayContinue(r.Code == cli.ExitLost || r.Code == cli.ExitDeadline) {
 		return false

@@ -59,7 +59,7 @@ func reduce(p *cli.Process, c *cli.Context) (err error) {
 }
 
 // joinGroup joins the job that the options name, or returns a group of one rank. options is a
-// text on which all ranks must agree.
+// text that must be equal on all ranks: the server refuses a rank with another one.
 func joinGroup(p *cli.Process, c *cli.Context, options string) (*allreduce.Group, error) {
 	at, isRank, err := joinflags.Place(p, c)
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 	"github.com/gvw-project/gvw/internal/joinflags"
 )
 
-// Bench runs gvw bench: "allreduce", or "rank" in the processes that "allreduce" starts.
+// Bench runs gvw bench: "allreduce", or "rank" in the processes that "allreduce" starts, which
+// users do not call.
 func Bench(ctx context.Context, p *cli.Process, c *cli.Command, args []string) error {
 	if len(args) == 2 && args[0] == "rank" {
 		return collective.Serve(ctx, args[1], p.Stdout)
@@ -101,7 +102,8 @@ func bench(p *cli.Process, c *cli.Context) error {
 	return r.WriteTable(p.Stdout)
 }
 
-// parseSizes reads a list like 4,65536. An empty list stands for the default.
+// parseSizes parses a list of sizes in bytes, such as 4,65536. It returns nil, which stands for
+// the default, for an empty text. Elements are float32, so sizes are multiples of 4.
 func parseSizes(text string) ([]int, error) {
 	if text == "" {
 		return nil, nil

@@ -20,8 +20,8 @@ import (
 	"github.com/gvw-project/gvw/internal/plain"
 )
 
-// doctorJob is the default unique_id of an examination, far from the small numbers that people
-// give their jobs.
+// doctorJob is the default unique ID of an examination: "doctor" in ASCII, far from the small
+// numbers that users give their jobs.
 const doctorJob = 0x646f63746f72
 
 // Doctor runs gvw doctor.
@@ -56,6 +56,7 @@ func Doctor(ctx context.Context, p *cli.Process, c *cli.Command, args []string) 
 	return checkedDispatch(ctx, s, joinflags.Check(s), func(c *cli.Context) error { return examine(p, c) })
 }
 
+// checkedDispatch checks the number of ranks, and calls action unless there are errors.
 func checkedDispatch(ctx context.Context, s *cli.Settings, errs []error, action cli.ActionFunc) error {
 	if s.Has("workers") && s.Number("workers") < 2 || !s.Has("workers") && len(errs) == 0 && s.Number("total") < 2 {
 		errs = append(errs, cli.Usagef("a rank alone has nobody to reach: give two or more"))
@@ -93,7 +94,7 @@ func examine(p *cli.Process, c *cli.Context) error {
 	return findings(p, r, c.Bool("quiet"))
 }
 
-// examineHere examines the network of this machine.
+// examineHere examines the network of this machine: all ranks and a server run in this process.
 func examineHere(p *cli.Process, c *cli.Context) (err error) {
 	ctx, cancel := context.WithCancel(c.Context)
 	defer cancel()
@@ -118,7 +119,7 @@ func examineHere(p *cli.Process, c *cli.Context) (err error) {
 				Patience: c.Duration("patience"),
 			})
 			if errs[rank] != nil {
-				cancel() // otherwise the others would wait for this rank
+				cancel() // otherwise the other ranks would wait for this one
 			}
 		})
 	}

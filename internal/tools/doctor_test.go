@@ -14,8 +14,8 @@ import (
 	"github.com/gvw-project/gvw/internal/cli"
 )
 
-// Addresses and faults come from other hosts: none of their runes moves the cursor, rings, or
-// begins a line.
+// Addresses and faults come from other hosts. They must not contain control characters that
+// reach the terminal, or begin a line.
 func TestDoctorEscapesForeignText(t *testing.T) {
 	hostile := "x\x1b]0;title\a\n\u202egvw: all is well\r\x9b2J\xff"
 	r := &doctor.Report{
@@ -37,7 +37,7 @@ func TestDoctorEscapesForeignText(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	p := &cli.Process{Stdout: &stdout, Stderr: &stderr}
 	if err := findings(p, r, false); err == nil {
-		t.Error("the findings are no error")
+		t.Error("got no error for a report with faults")
 	}
 	if got, want := strings.Count(stdout.String(), "\n"), 1+len(r.Ways); got != want {
 		t.Errorf("the table has %d lines, want %d:\n%q", got, want, &stdout)
@@ -51,6 +51,6 @@ func TestDoctorEscapesForeignText(t *testing.T) {
 		}
 	}
 	if !strings.Contains(stderr.String(), `\x1b]0;title\a\n`) {
-		t.Errorf("the faults do not hold the text, escaped: %q", &stderr)
+		t.Errorf("the faults do not contain the escaped text: %q", &stderr)
 	}
 }

@@ -41,6 +41,7 @@ func Faults(_ context.Context, p *cli.Process, _ *cli.Command, args []string) er
 	return p.Print(b.String())
 }
 
+// describe writes a list of places or kinds of faults under a heading.
 func describe(b io.Writer, head, suffix string, all []fault.Description) error {
 	if _, err := io.WriteString(b, head); err != nil {
 		return err

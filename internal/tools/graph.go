@@ -55,7 +55,8 @@ func readGraph(name string, n int) (*graph.Graph, error) {
 	return g, nil
 }
 
-// graphCaption returns the costs of a graph and its spectral gaps.
+// graphCaption returns the costs of a graph per round, and its spectral gaps: the larger the
+// gap, the faster the ranks' values converge to their mean.
 func graphCaption(g *graph.Graph, bytes int) []string {
 	edges, most := 0, 0
 	for round := range g.Period() {

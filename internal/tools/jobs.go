@@ -85,11 +85,11 @@ func Jobs(ctx context.Context, p *cli.Process, c *cli.Command, args []string) er
 	return p.Print(text)
 }
 
-// watchEvery is the interval at which --watch asks the server.
+// watchEvery is the interval of the requests of --watch.
 const watchEvery = 2 * time.Second
 
-// watch prints the listing repeatedly until ctx ends. A terminal shows only the newest one. A
-// server that cannot be reached is asked again; a refusal ends the watch.
+// watch prints the listing repeatedly until ctx ends. A terminal shows only the newest one. If
+// the server cannot be reached, watch prints the error and tries again; a refusal ends it.
 func watch(ctx context.Context, p *cli.Process, every time.Duration, listing func() (string, error)) error {
 	erase, between := "", "\n"
 	if f, ok := p.Stdout.(*os.File); ok && files.Terminal(f) {
@@ -213,10 +213,10 @@ func endedBy(e protocol.EndedJob) string {
 	return plain.Text(e.Cause)
 }
 
-// isHolder reports whether an attempt isHolder its rank, so is neither a standby nor a spare.
+// isHolder reports whether an attempt is the holder of its rank, and not a standby or a spare.
 func isHolder(r protocol.RankStatus) bool { return r.State != "standby" && r.State != "spare" }
 
-// passes returns the pass of the ranks: 3, or 2-3.
+// passes returns the passes that the ranks have reached: "3", or "2-3" if they differ.
 func passes(j *protocol.JobStatus) string {
 	if len(j.Ranks) == 0 {
 		return "-"
@@ -233,7 +233,8 @@ func passes(j *protocol.JobStatus) string {
 	return fmt.Sprintf("%d-%d", lo, hi)
 }
 
-// loss returns the average loss over all examples that the ranks have seen.
+// loss returns the average loss over all examples that the ranks have seen, weighted by their
+// numbers of examples, or "-" if there are none.
 func loss(j *protocol.JobStatus) string {
 	var sum, n float64
 	for _, r := range j.Ranks {
@@ -249,8 +250,8 @@ func loss(j *protocol.JobStatus) string {
 	return strconv.FormatFloat(sum/n, 'f', 6, 64)
 }
 
-// absent returns the ranks that the server does not have. vw workers leave when the job is
-// wired, so they are not absent.
+// absent returns the ranks that the server does not have, at most 8 by number. vw workers close
+// their control connections once the job is wired, so they are not absent.
 func absent(j *protocol.JobStatus) string {
 	if len(j.Ranks) == 0 && j.Joined > 0 || j.VW && j.State != "filling" {
 		return ""

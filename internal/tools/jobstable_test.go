@@ -36,7 +36,8 @@ ENDED JOB  OUTCOME   RANKS  TOOK  ENDED                CAUSE
 	}
 }
 
-// --watch shows a server that is away, asks again, and ends with the context or a refusal.
+// watch prints the error if the server cannot be reached, tries again, and ends with the context
+// or a refusal.
 func TestWatch(t *testing.T) {
 	refused := &protocol.RefusedError{Server: "s", Reason: "no"}
 	answers := []struct {
@@ -64,7 +65,8 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// FuzzJobsTable: whatever the texts of a status are, the table is printable, and has as many lines.
+// FuzzJobsTable checks that the table is printable and has the same number of lines for any texts
+// in a status.
 func FuzzJobsTable(f *testing.F) {
 	f.Add("plain")
 	f.Add("\x1b[2J\n\a\u202e\xff")
@@ -77,7 +79,7 @@ func FuzzJobsTable(f *testing.F) {
 	want := strings.Count(string(appendJobs(nil, status("plain"))), "\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		if text == "" {
-			return // nothing to show has no line
+			return // lines for empty texts are left out
 		}
 		got := string(appendJobs(nil, status(text)))
 		if strings.ContainsFunc(got, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }) || !utf8.ValidString(got) {

@@ -39,7 +39,9 @@ func Keygen(_ context.Context, p *cli.Process, c *cli.Command, args []string) er
 	return nil
 }
 
-// makeSite creates an authority, and certificates of a server and of ranks.
+// makeSite creates an authority, and certificates for a server and for ranks. hosts are names and
+// addresses of the server, separated by commas. All ranks share one certificate: it proves
+// that a process belongs to the cluster, not which rank it is.
 func makeSite(dir, hosts string, holds time.Duration) error {
 	names := []string{"localhost", "127.0.0.1", "::1"}
 	for _, h := range strings.Split(hosts, ",") {

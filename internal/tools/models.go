@@ -119,7 +119,7 @@ func Convert(ctx context.Context, p *cli.Process, c *cli.Command, args []string)
 	return out.Commit()
 }
 
-// top returns the number of weights to show.
+// top returns the number of weights to show; 0: none.
 func top(s *cli.Settings) int {
 	if !s.Has("top") {
 		return 20
@@ -127,7 +127,8 @@ func top(s *cli.Settings) int {
 	return int(s.Number("top"))
 }
 
-// readModel reads a model, binary or text, and passes the names in it to tell.
+// readModel reads a model, binary or text. It calls tell, if it is not nil, for each name of a
+// feature in the text.
 func readModel(ctx context.Context, fsys hdfsio.FS, name string, tell func(index uint32, name string)) (r *model.Regressor, err error) {
 	f, err := hdfsio.Open(ctx, fsys, name)
 	if err != nil {

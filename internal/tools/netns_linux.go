@@ -51,7 +51,7 @@ func inNamespace(ctx context.Context, p *cli.Process) error {
 	return err
 }
 
-// loopbackUp switches on the loopback of a fresh namespace.
+// loopbackUp switches on the loopback interface of a new namespace, where it is down.
 func loopbackUp() error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

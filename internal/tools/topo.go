@@ -62,7 +62,7 @@ func Topo(_ context.Context, p *cli.Process, c *cli.Command, args []string) erro
 	return p.Print(text)
 }
 
-// maxDrawn bounds the time and memory that a picture takes.
+// maxDrawn is the largest number of steps of a schedule that is drawn. It bounds time and memory.
 const maxDrawn = 10_000_000
 
 // topoCaption returns the schedule, its predicted time, and the order of its additions.
@@ -86,7 +86,7 @@ func topoCaption(c schedule.Spec) []string {
 	return lines
 }
 
-// topoTree draws the trees of a schedule that has some.
+// topoTree draws the trees of a schedule, or returns "" for one without trees.
 func topoTree(c schedule.Spec) string {
 	switch c.Schedule {
 	case schedule.BinaryTree:

@@ -13,7 +13,7 @@ import (
 	"github.com/gvw-project/gvw/internal/cli"
 )
 
-// showVerbs lists the RDMA devices.
+// showVerbs lists the RDMA devices of this machine, and the one that --verbs_device auto takes.
 func showVerbs(p *cli.Process) error {
 	devices, err := verbs.System().Devices()
 	if err != nil {

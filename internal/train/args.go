@@ -15,8 +15,8 @@ import (
 	"github.com/gvw-project/gvw/internal/joinflags"
 )
 
-// readingOptions decide which examples there are and how they are read. With --args, the first
-// line has them for all learners.
+// readingOptions determine the examples and how they are read. With --args, the first line
+// has them for all learners, as vw reads and parses the data only once.
 var readingOptions = []string{
 	"data", "cache", "cache_file", "kill_cache", "passes", "examples", "initial_pass_length", "shuffle", "shuffle_memory",
 	"holdout_off", "holdout_period", "holdout_after", "dry_run",
@@ -27,7 +27,8 @@ var readingOptions = []string{
 
 // learnLines runs gvw --args FILE. As in vw, each line of FILE has the options of a learner,
 // the model of line N goes to model.N, and all learners read the data of the first line.
-// Learners run one after the other, so each model has the bytes that it would have by itself.
+// Here learners run one after the other, so each model has the bytes that a run with only
+// its own line would write.
 func (l *Learner) learnLines(ctx context.Context, flags *cli.FlagSet, file string) error {
 	learners, err := readLearners(l.Process, flags, file)
 	if err != nil {
@@ -46,7 +47,8 @@ func (l *Learner) learnLines(ctx context.Context, flags *cli.FlagSet, file strin
 	return nil
 }
 
-// readLearners prints the options of all learners, as vw does, and checks them.
+// readLearners prints the options of all learners, as vw does, and checks all of them before
+// the first one trains.
 func readLearners(p *cli.Process, flags *cli.FlagSet, file string) ([]*cli.Settings, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

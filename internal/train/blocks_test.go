@@ -11,7 +11,7 @@ import (
 	"github.com/gvw-project/gvw/hdfsio"
 )
 
-// located is a file system that knows where blocks are.
+// located is a file system that returns the given blocks for every file.
 type located struct {
 	hdfsio.Local
 	blocks []hdfsio.Block

@@ -16,7 +16,8 @@ import (
 
 // An option of gvw that would be ignored is an error, since a user who gives it expects an
 // effect. ownCases has the options that need others and those that exclude each other;
-// compat.Cases has the rules for options of vw. Check applies both.
+// compat.Cases has the rules for options of vw, many of which must be accepted without an
+// effect. Check applies both.
 
 const (
 	ofBFGS   = "it is L-BFGS's"
@@ -53,7 +54,8 @@ var ownCases = []compat.Case{
 	own("checkpoint", "elastic", "", "a job that begins from one has all ranks"),
 }
 
-// own returns a case of gvw's own options.
+// own returns a case that refuses each of the options beside those in with, or without those in
+// without; compat.Case has the syntax. why completes the message.
 func own(options, with, without, why string) compat.Case {
 	return compat.Case{Options: options, With: with, Without: without, Class: compat.Refused, Text: why}
 }

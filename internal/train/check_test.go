@@ -71,7 +71,7 @@ func TestCheckLearn(t *testing.T) {
 	}
 }
 
-// The tables name options that exist.
+// The tables of cases name only options that exist.
 func TestCheckTables(t *testing.T) {
 	known := map[string]bool{}
 	for _, s := range flags.Learn {

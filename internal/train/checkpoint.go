@@ -14,7 +14,8 @@ import (
 	"github.com/gvw-project/gvw/internal/files"
 )
 
-// takeCheckpoints makes a rank keep its state in the files of --checkpoint.
+// takeCheckpoints makes a rank write its state to the files of --checkpoint, every
+// --checkpoint_every steps. It does nothing without the option.
 func (l *Learner) takeCheckpoints(c *cli.Context, cluster *allreduce.Config, log *slog.Logger) {
 	if !c.IsSet("checkpoint") {
 		return
@@ -24,7 +25,7 @@ func (l *Learner) takeCheckpoints(c *cli.Context, cluster *allreduce.Config, log
 	cluster.CheckpointEvery = int(c.Uint64("checkpoint_every"))
 }
 
-// privateFS is a file system whose files only this user may read. Unfinished files are removed
+// privateFS is a file system whose files only this user may read. Temporary files are removed
 // if the process has to end at once.
 type privateFS struct {
 	*hdfsio.Watched

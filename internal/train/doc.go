@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package train is gvw without a command: it trains or predicts, alone or as one rank of a
-// job.
+// Package train implements gvw without a command: it trains or predicts, in one process or as
+// one rank of a job.
 //
-// The options take this way:
+// A command line is processed in this order:
 //
 //	parse → notes on ineffective options → Check → Config → inputs and outputs → learn.Run
 //
@@ -12,5 +12,5 @@
 // membership of the job. A rank of an elastic job and a spare join before they know their
 // inputs. gvw --args trains several models, one after the other.
 //
-// A launcher that has a say in outputs and memory, such as a map task, is a [Learner]'s Task.
+// A launcher that decides on outputs and memory, such as a map task, is a [Learner]'s Task.
 package train

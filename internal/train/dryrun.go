@@ -16,8 +16,8 @@ import (
 	"github.com/gvw-project/gvw/learn"
 )
 
-// dryRun prints what a run would read, allocate and send. checkpoint is the path of its
-// checkpoints.
+// dryRun prints the data that a run would read, allocate and send. checkpoint is the path of its
+// checkpoints; "": it writes none. Files are not opened: only their sizes are requested.
 func dryRun(ctx context.Context, p *cli.Process, fsys hdfsio.FS, data []string, cfg *learn.Config, checkpoint string) error {
 	plan, err := cfg.Plan()
 	if err != nil {
@@ -60,7 +60,8 @@ func dryRun(ctx context.Context, p *cli.Process, fsys hdfsio.FS, data []string, 
 	return p.Print(string(text))
 }
 
-// dataSizes returns the sizes of the files as they are stored.
+// dataSizes returns the sizes of the files as they are stored, compressed or not. stdin is left
+// out.
 func dataSizes(ctx context.Context, fsys hdfsio.FS, data []string) ([]learn.Amount, error) {
 	var sizes []learn.Amount
 	for _, name := range data {
@@ -83,7 +84,7 @@ func dataSizes(ctx context.Context, fsys hdfsio.FS, data []string) ([]learn.Amou
 }
 
 // blocksHere returns the number of blocks of a remote file that this machine stores, as text,
-// or "" if it is not known.
+// or "" if it is not known. Reading a local block takes no network.
 func blocksHere(ctx context.Context, fsys hdfsio.FS, name string) string {
 	l, ok := fsys.(hdfsio.Locator)
 	if !ok || !hdfsio.Remote(name) {

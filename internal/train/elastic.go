@@ -17,7 +17,7 @@ import (
 )
 
 // joinEarly runs a rank of an elastic job whose ranks share one input. It joins before it knows
-// its inputs, since the part of the input depends on the members.
+// its inputs, since its part of the input depends on the members, which the server decides.
 func (l *Learner) joinEarly(ctx context.Context, s *cli.Settings) (err error) {
 	err = s.Dispatch(ctx, func(c *cli.Context) error {
 		at, _, err := joinflags.Place(l.Process, c)
@@ -43,8 +43,8 @@ func (l *Learner) joinEarly(ctx context.Context, s *cli.Settings) (err error) {
 	return s.Dispatch(ctx, l.Learn)
 }
 
-// shardOf returns the part of the input of a rank among the members. A rank that is excluded
-// reads nothing.
+// shardOf returns a rank's part of the input, which is divided among the members in the order
+// of their ranks. An excluded rank reads nothing, whatever its part.
 func (l *Learner) shardOf(kind hdfsio.Kind, at launch.Place) hdfsio.Shard {
 	if i := slices.Index(l.members, at.Rank); i >= 0 {
 		return hdfsio.Shard{Kind: kind, Rank: i, Total: len(l.members)}

@@ -22,7 +22,9 @@ import (
 	"github.com/gvw-project/gvw/learn"
 )
 
-// Learn trains or predicts, alone or as one rank of a job.
+// Learn trains or predicts, in one process or as one rank of a job. It fills in the
+// configuration in the order in which its parts depend on each other: the rank, then its shard
+// and its cache, then inputs and outputs. Faults are armed before any file is opened.
 func (l *Learner) Learn(c *cli.Context) (err error) {
 	cfg, err := Config(c)
 	if err != nil {
@@ -41,7 +43,7 @@ func (l *Learner) Learn(c *cli.Context) (err error) {
 		if cfg.Cluster.Join, err = joinflags.Config(c, at); err != nil {
 			return err
 		}
-		if l.group == nil { // otherwise Guard was called before; a secret can be read only once
+		if l.group == nil { // otherwise Guard was called before it joined; a secret can be read only once
 			if err := joinflags.Guard(l.Process, c, cfg.Cluster.Join); err != nil {
 				return err
 			}
@@ -63,7 +65,7 @@ func (l *Learner) Learn(c *cli.Context) (err error) {
 	}
 	kept := cfg.Data.Cache
 	if cfg.Data.KillCache {
-		kept = "" // the cache is made again, from stdin if no data is given
+		kept = "" // -k: the cache is written again, from stdin if no data is given, as in vw
 	}
 	data := c.StringSlice("data")
 	if c.Bool("no_stdin") && len(data) == 0 {

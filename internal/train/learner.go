@@ -15,19 +15,19 @@ import (
 	"github.com/gvw-project/gvw/learn"
 )
 
-// Learner trains or predicts, alone or as a rank of a job.
+// Learner trains or predicts, in one process or as a rank of a job.
 type Learner struct {
 	*cli.Process
 	files    *files.Set
-	rank     int
+	rank     int              // rank of this process; 0 without a job
 	Task     task             // map task that the learner runs in; nil: none
-	group    *allreduce.Group // group of a rank that joined before its inputs were known; nil: Learn joins
+	group    *allreduce.Group // group of a rank that joined before its inputs were known; nil: learn.Run joins
 	members  []int            // members of that group; nil: all ranks
 	replaces bool             // this process was a spare, and has the rank of a lost one
 	report   *learn.Report    // report of the last training
 }
 
-// task is a launcher that decides on outputs and memory.
+// task is a launcher that decides on outputs and memory, such as the map task of package mapper.
 type task interface {
 	// Within returns the file system for outputs.
 	Within(fsys hdfsio.FS) hdfsio.FS
@@ -56,7 +56,7 @@ func Command(ctx context.Context, p *cli.Process, flags *cli.FlagSet, args []str
 	Note(p, s)
 	TakeData(p, s)
 	if s.Has("span_server") && !s.Has("on_loss") && p.Getenv(launch.EnvAttempt) != "" {
-		s.Set("on_loss", joinflags.RestartedOnLoss) // gvw supervise starts this rank again
+		s.Set("on_loss", joinflags.RestartedOnLoss) // gvw supervise restarts this rank
 	}
 	if err := Check(s); err != nil {
 		return err

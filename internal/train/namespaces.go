@@ -7,8 +7,8 @@ import (
 	"github.com/gvw-project/gvw/learn"
 )
 
-// CheckNamespaces checks a value of an option on namespaces. It accepts the values of all other
-// options.
+// CheckNamespaces checks a single value of an option on namespaces, so that the error is reported
+// with the option that has it. It accepts the values of all other options.
 func CheckNamespaces(name, value string) error {
 	one := []string{value}
 	var n learn.Namespaces
@@ -24,7 +24,7 @@ func CheckNamespaces(name, value string) error {
 	case "ngram":
 		n.NGrams = one
 	case "skips":
-		n.Skips, n.NGrams = one, []string{"2"}
+		n.Skips, n.NGrams = one, []string{"2"} // skips are valid only with n-grams
 	case "feature_limit":
 		n.Limits = flags.Limits(one)
 	case "affix":

@@ -14,8 +14,9 @@ import (
 	"github.com/gvw-project/gvw/model"
 )
 
-// Note prints a line for each option that does less than the user may expect: options that gvw
-// does not have, and options without effect beside the others.
+// Note prints a line for each option that has less effect than the user may expect: options that
+// gvw does not have, and options without effect beside the others. A note is no error: vw
+// ignores these options silently, and scripts rely on that.
 func Note(p *cli.Process, s *cli.Settings) {
 	NoteExtra(p, s)
 	if !noting(s) {
@@ -57,8 +58,9 @@ func noting(s *cli.Settings) bool {
 	return cli.LogLevel(s.Has("quiet"), s.Get("log_level")) <= cli.NoteLevel
 }
 
-// checkLoaded returns the check of the options that an initial model holds: it judges the cases
-// that depend on them.
+// checkLoaded returns a function that checks the command line together with the options that an
+// initial model has. It reports only the cases that were left open before the model was read,
+// so that no note appears twice.
 func checkLoaded(p *cli.Process, c *cli.Context) func([]model.Option) error {
 	given := func(name string) []string {
 		switch {

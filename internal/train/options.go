@@ -9,8 +9,8 @@ import (
 	"github.com/gvw-project/gvw/learn"
 )
 
-// Config returns the learner's configuration for a command line, without files, diagnostics and
-// the job.
+// Config returns the learner's configuration for a command line. The caller adds inputs,
+// outputs, diagnostics and the job.
 func Config(c *cli.Context) (learn.Config, error) {
 	var cfg learn.Config
 	if err := cli.SetFields(c, flags.LearnerSpecs(), "", &cfg); err != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // remaining keeps a line at the bottom of a terminal with the progress of a run and the time
-// left. Text written through it appears above the line.
+// left. It is the writer of diagnostics, too: text written through it appears above the line.
 type remaining struct {
 	out  io.Writer
 	now  func() time.Time
@@ -30,7 +30,7 @@ type remaining struct {
 	open   bool // the last write did not end a line: L-BFGS writes its rows in pieces
 }
 
-// between is the least time between two lines.
+// between is the least time between two updates of the line.
 const between = 500 * time.Millisecond
 
 func newRemaining(out io.Writer, now func() time.Time, size int64) *remaining {
@@ -62,7 +62,8 @@ func (r *remaining) end() {
 	r.wipe()
 }
 
-// watch shows the progress of a run.
+// watch updates the line, unless the last update is recent or a row is incomplete. The time
+// left assumes that the rest takes as long per part of a pass as the run has taken so far.
 func (r *remaining) watch(p learn.Progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -110,6 +111,7 @@ func (r *remaining) count(in learn.Input) learn.Input {
 	return in
 }
 
+// counted is an input that adds the bytes read to n.
 type counted struct {
 	io.ReadCloser
 	n *atomic.Int64
@@ -122,7 +124,7 @@ func (c *counted) Read(b []byte) (int, error) {
 }
 
 // textSize returns the number of bytes of text in the files, or 0 if it is not known, as for
-// stdin and compressed files.
+// stdin and for compressed files, whose text is larger by an unknown factor.
 func textSize(ctx context.Context, fsys hdfsio.FS, data []string) int64 {
 	files, err := dataSizes(ctx, fsys, data)
 	if err != nil {

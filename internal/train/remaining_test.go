@@ -53,7 +53,7 @@ func TestRemainingTime(t *testing.T) {
 	if _, err := io.WriteString(r, "half a row "); err != nil {
 		t.Fatal(err)
 	}
-	step(time.Second, learn.Progress{Pass: 2, Passes: 4, Examples: 100, Of: 100}, "") // it would be wiped
+	step(time.Second, learn.Progress{Pass: 2, Passes: 4, Examples: 100, Of: 100}, "") // the line would overwrite the row
 	if _, err := io.WriteString(r, "and the rest\n"); err != nil {
 		t.Fatal(err)
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/gvw-project/gvw/internal/mem"
 )
 
-// CheckRoom refuses tables that do not fit the memory of this machine, if each of several
-// processes takes the given number of bytes. Otherwise the runtime would crash, or the kernel
-// would kill a process later.
+// CheckRoom returns a UsageError if the tables of weights do not fit the memory of this machine
+// or of its cgroup, when each of several processes takes the given number of bytes. Without
+// the check the runtime would crash, or the kernel would kill a process later.
 func CheckRoom(bytes uint64, processes int) error {
 	room, known := mem.LeastRoom("/", processes)
 	if !known || bytes <= room.Bytes {

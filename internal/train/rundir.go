@@ -26,9 +26,10 @@ const NoRunDir = "-"
 // BesideModel is the folder beside the model that has the run directories.
 const BesideModel = "_gvw"
 
-// takeRunDir sets the run directory of a rank. If the user names none, a run has one if its
-// ranks may have several attempts and another launcher than gvw run starts them: then any
-// attempt may be the last one.
+// takeRunDir sets the run directory of a rank. If the user names none, it is beside the model
+// of a run whose ranks may have several attempts: the launcher may count the files of any
+// attempt, and a late one copies them from there. gvw run passes NoRunDir, since it starts all
+// attempts itself.
 func (l *Learner) takeRunDir(c *cli.Context, cfg *learn.Config, fsys hdfsio.FS) error {
 	given := c.String("run_dir")
 	if given == NoRunDir || cfg.Cluster.Join == nil || cfg.Cluster.Join.Job.RunKey == "" {
@@ -56,7 +57,8 @@ func (l *Learner) takeRunDir(c *cli.Context, cfg *learn.Config, fsys hdfsio.FS) 
 	return nil
 }
 
-// lasts reports whether an output is, or will be, a file that can be read again.
+// lasts reports whether an output is, or will be, a regular file, which can be read again; a
+// pipe or a device cannot.
 func lasts(ctx context.Context, fsys hdfsio.FS, name string) bool {
 	if name == "" || slices.Contains(files.StdoutNames, name) {
 		return false

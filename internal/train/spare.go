@@ -18,7 +18,8 @@ import (
 	"github.com/gvw-project/gvw/learn"
 )
 
-// spare runs a spare: it waits until a rank is lost, and then takes that rank.
+// spare runs a spare: it waits until a rank is lost, takes that rank, and trains with the
+// options that the rank had. It succeeds without training if the job finishes before.
 func (l *Learner) spare(ctx context.Context, s *cli.Settings) (err error) {
 	log := l.Logger(cli.LogLevel(s.Has("quiet"), s.Get("log_level")), true)
 	err = s.Dispatch(ctx, func(c *cli.Context) (err error) {
@@ -66,7 +67,7 @@ func (l *Learner) earlyConfig(c *cli.Context, at launch.Place) (learn.Config, er
 		return cfg, err
 	}
 	if _, err := joinflags.FaultPlan(l.Process, at.Total, c.String("shm") != "off"); err != nil {
-		return cfg, err // at once, and not when the spare is needed
+		return cfg, err // report it at once, and not when the spare is needed
 	}
 	cfg.Diagnostics.Log = l.Logger(cli.LogLevel(cfg.Diagnostics.Quiet, c.String("log_level")), true)
 	l.takeCheckpoints(c, cfg.Cluster.Join, cfg.Diagnostics.Log)
@@ -76,8 +77,8 @@ func (l *Learner) earlyConfig(c *cli.Context, at launch.Place) (learn.Config, er
 	return cfg, nil
 }
 
-// takeRank turns the options of a spare into those of a rank. A log that grows line by line
-// belongs to rank 0, unless each rank has its own.
+// takeRank turns the options of a spare into those of a rank. The log of --log_json, which grows
+// line by line, is rank 0's unless its name has {rank}.
 func takeRank(s *cli.Settings, rank int) {
 	if rank > 0 && !strings.Contains(s.Get("log_json"), files.RankMark) {
 		s.Set("log_json")
