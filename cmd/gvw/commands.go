@@ -18,8 +18,8 @@ import (
 // function that runs it. The order matters: a message about an option of another command
 // names the first command of the table that has it.
 //
-// Help pages are literal text of at most cli.HelpWidth columns. Environment variables set options unless NoEnv is true:
-// tools on files and Hadoop tasks must not pick up the variables of a job.
+// Environment variables set options unless NoEnv is true: tools on files and Hadoop tasks
+// must not pick up the variables of a job.
 func commands() *cli.Table {
 	return cli.NewTable(&cli.FlagSet{
 		At: "gvw", Specs: flags.Learn, Help: learnHelp, Repeats: flags.CatFeature, Check: train.CheckNamespaces,
@@ -28,7 +28,7 @@ func commands() *cli.Table {
 			Name: "inspect", Run: tools.Inspect,
 			Sets: []*cli.FlagSet{{
 				At: "gvw inspect", Specs: flags.Models,
-				Before: `gvw inspect shows what is in a model: header, largest weights, namespaces.
+				Before: `gvw inspect shows the header, the largest weights and the namespaces of a model.
 
   gvw inspect MODEL [OPTIONS]
 `,
@@ -44,7 +44,7 @@ x[1] that for the second one, as --invert_hash has it.
 			Name: "diff", Run: tools.Diff,
 			Sets: []*cli.FlagSet{{
 				At: "gvw diff", Specs: flags.Models,
-				Before: `gvw diff shows in what two models differ.
+				Before: `gvw diff shows the differences between two models.
 
   gvw diff MODEL MODEL [OPTIONS]
 `,
@@ -64,9 +64,9 @@ Both may be binary models or texts of one.
 `,
 				After: `
 Models of vw 7.6 to 9 are read, binary or as text; 9.11.9 is written. The text is
-that of --readable_model with all digits, so that it can be converted back. What
-training needs to go on can be left out, not made up: gvw -i MODEL trains on from
-any.
+that of --readable_model with all digits, so that it can be converted back. The
+state for further training can be left out, but not restored: gvw -i MODEL
+continues from any model.
 `,
 				NoEnv: true,
 			}},
@@ -171,10 +171,10 @@ rank. It reads its split from stdin.
       -cmdenv GVW_SPAN_SERVER=gateway -mapper './gvw mapper -- --hybrid 2:18 -f model'
 `,
 				After: `
-After -- stand the learner's options (gvw --help). The server is that of
+The learner's options follow -- (gvw --help). The server is that of
 --span_server, else of -D gvw.span_server=HOST, else the host that submitted the
-job. Files get into OUT, from the attempt that Hadoop counts. scripts/mapscript.sh does
-the rest.
+job. The files of the attempt that Hadoop accepts go to OUT. scripts/mapscript.sh
+submits such a job.
 `,
 				NoEnv: true,
 				Rest:  "the learner's options come after --, as in: gvw mapper -- --hybrid 2:18 -f model",
@@ -289,7 +289,7 @@ func runHelp(*cli.FlagSet, bool) string {
 `)
 	cli.WriteOptions(&b, flags.Launch, true)
 	b.WriteString(`
-These options of the learner may stand here, too:
+These options of the learner may also precede the --:
 `)
 	var shared []string
 	for _, s := range flags.Shared {
@@ -297,7 +297,7 @@ These options of the learner may stand here, too:
 	}
 	cli.WriteWords(&b, 2, 2, strings.Join(shared, " "))
 	b.WriteString(`
-After -- stand the learner's options (gvw --help). {rank} in a file name is each
+The learner's options follow -- (gvw --help). {rank} in a file name is each
 process's number, from 0. Without it the data is divided, rank 0 writes the
 model, predictions are gathered in the order of the data, and caches get the
 rank appended. A program finds its place in the job in its environment:
@@ -318,9 +318,10 @@ func hadoopHelp(*cli.FlagSet, bool) string {
 `)
 	cli.WriteOptions(&b, flags.Slots, true)
 	b.WriteString(`
-Maps that wait for each other must all run at once, and MapReduce does not see to it.
-yarn-site.xml and mapred-site.xml are read in $HADOOP_CONF_DIR. Exit codes of slots: 0 they fit now, or will
-when other jobs end (it says which); 6 they never will.
+Maps that wait for each other must all run at once, and MapReduce does not ensure
+that. yarn-site.xml and mapred-site.xml are read in $HADOOP_CONF_DIR. Exit codes of
+slots: 0 they fit now, or when other jobs have ended (stdout has which); 6 they
+never fit.
 `)
 	return b.String()
 }

@@ -107,7 +107,7 @@ func watchLauncher(env []string, stop func(...*cli.Interruption)) error {
 		}
 		fd, err := strconv.ParseUint(value, 10, 31)
 		if err != nil {
-			return cli.Usagef("%s=%s is no file descriptor: gvw run sets this variable, nobody else should", launch.EnvLifeline, value)
+			return cli.Usagef("%s=%s is no file descriptor: unset this variable; only gvw run sets it", launch.EnvLifeline, value)
 		}
 		launch.Watch(os.NewFile(uintptr(fd), "launcher"), func() {
 			stop(&cli.Interruption{Text: launch.ErrLauncherGone.Error() + ": ended, and left no file half written", Code: cli.ExitLost})

@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite api/*.txt")
 
-// public are the packages that are made for users of the library.
+// public are the packages for users of the library.
 var public = []string{
 	"allreduce", "allreduce/schedule", "allreduce/topo",
 	"optim", "optim/cg", "optim/descent", "optim/ftrl", "optim/lbfgs", "optim/oaa", "optim/sgd",
@@ -51,7 +51,7 @@ func TestPublicAPI(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-			t.Errorf("the API of %s differs from %s; if it shall change: go test ./internal/deptest -run TestPublicAPI -update\n%s", p.dir, apiFile(p.dir), diff)
+			t.Errorf("the API of %s differs from %s; if the change is wanted: go test ./internal/deptest -run TestPublicAPI -update\n%s", p.dir, apiFile(p.dir), diff)
 		}
 	}
 	have, err := filepath.Glob(filepath.Join(root, "api", "*"))
@@ -60,7 +60,7 @@ func TestPublicAPI(t *testing.T) {
 	}
 	for _, path := range have {
 		if name := "api/" + filepath.Base(path); !files[name] {
-			t.Errorf("%s belongs to no public package", name)
+			t.Errorf("%s is the list of no public package", name)
 		}
 	}
 }
@@ -160,7 +160,7 @@ func apiOfType(o *types.TypeName, own func(*types.Package) bool, print func(type
 	return lines
 }
 
-// The list of a package that has one of each kind.
+// The list of a package with an identifier of each kind.
 func TestAPIOfAPackage(t *testing.T) {
 	p := check(t, `package p
 import "io"

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The picture of the imports is that of the tree.
+// docs/architecture.txt, the picture of the imports, is up to date.
 func TestThePictureOfTheImportsIsCurrent(t *testing.T) {
 	cmd := exec.Command("go", "run", "./internal/deps")
 	cmd.Dir = root

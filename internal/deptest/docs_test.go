@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	// named is `path/file.go` followed by functions, methods or types of it,
+	// named is `path/file.go` followed by its functions, methods or types,
 	// each in backquotes: `feature/parser.go` `Parser.AppendLine`, `NewParser`.
 	named = regexp.MustCompile("`([a-z0-9_/.-]+\\.go)`((?:[\\s,]+(?:and\\s+)?`[A-Za-z0-9_.]+`)*)")
 	quote = regexp.MustCompile("`([A-Za-z0-9_.]+)`")
@@ -25,7 +25,7 @@ var (
 	link = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
 )
 
-// otherNames are names of other programs, formats and messages that documents use.
+// otherNames are names of other programs, formats and messages in documents.
 var otherNames = map[string]string{
 	"KRB5CCNAME":           "an environment variable of Kerberos",
 	"LogisticRegression":   "a class of scikit-learn",
@@ -129,8 +129,8 @@ func members(e ast.Expr) (names []string) {
 	return names
 }
 
-// missing lists what a document names and the code does not have, and counts
-// what it names.
+// missing lists the files and identifiers that a document names and the code does not have.
+// It also counts all that the document names.
 func missing(text string, have map[string]map[string]bool) (faults []string, count int) {
 	for _, m := range named.FindAllStringSubmatch(text, -1) {
 		path := m[1]
@@ -182,13 +182,13 @@ func TestWhatTheDocumentsNameExists(t *testing.T) {
 		for _, fault := range faults {
 			t.Errorf("%s: %s", doc, fault)
 		}
-		if doc != "CHANGELOG.md" { // it names what there was, too
+		if doc != "CHANGELOG.md" { // it also names what was removed
 			for _, fault := range unplaced(text, have) {
 				t.Errorf("%s: %s", doc, fault)
 			}
 		}
 		if doc == "docs/tour.md" && count < 20 {
-			t.Errorf("%s names only %d files and functions: is it in the form that this test reads?", doc, count)
+			t.Errorf("%s names only %d files and functions: does it have the form that this test reads?", doc, count)
 		}
 	}
 }

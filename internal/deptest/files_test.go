@@ -41,13 +41,13 @@ func TestScriptsNameTheLicence(t *testing.T) {
 	}
 }
 
-// maxLines is where a file has more than one subject, by experience.
+// maxLines is the most lines of a file. A longer one usually has more than one subject.
 const maxLines = 600
 
 func TestNoFileIsTooLong(t *testing.T) {
 	for _, s := range allSources(t) {
 		if n := strings.Count(s.text, "\n"); !s.test && n > maxLines {
-			t.Errorf("%s has %d lines, more than %d: find the seam", s.path, n, maxLines)
+			t.Errorf("%s has %d lines, more than %d: split it", s.path, n, maxLines)
 		}
 	}
 }
@@ -77,7 +77,7 @@ func TestEveryPackageIsDocumented(t *testing.T) {
 	}
 }
 
-// open finds words by which an author says that something is not finished.
+// open finds words with which authors mark unfinished code.
 var open = regexp.MustCompile(`\b(TO` + `DO|FIX` + `ME|X` + `XX|HA` + `CK)\b|not (yet )?impl` + `emented|\bfor n` + `ow\b`)
 
 func TestNothingIsLeftOpen(t *testing.T) {
@@ -90,7 +90,7 @@ func TestNothingIsLeftOpen(t *testing.T) {
 	}
 }
 
-// The size of what a clone carries: data belongs beside the repository.
+// Files in the repository are small, since every clone has them. Large data belongs outside.
 func TestNoCommittedFileIsHuge(t *testing.T) {
 	out, err := exec.Command("git", "-C", root, "ls-files", "-z").Output()
 	if err != nil {

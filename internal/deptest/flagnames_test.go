@@ -27,8 +27,8 @@ var flagNames = map[string]string{
 // flagName is the name of a flag of gvw or vw in a text.
 var flagName = regexp.MustCompile(`(^|[^-\w])--[a-z]\w`)
 
-// Libraries name fields of configurations in messages, and programs replace them by their
-// flags: a caller in Go has no command line.
+// Libraries name fields of configurations in messages, since a caller in Go has no command
+// line. Programs replace the fields by their flags.
 func TestLibrariesNameNoFlags(t *testing.T) {
 	programs := []string{
 		"cmd/", "bench/", "quickstart/", "tests/", "tools/",

@@ -12,7 +12,7 @@ import (
 var (
 	// definition is an entry of the glossary: - **Term**: text.
 	definition = regexp.MustCompile(`(?m)^- \*\*([^*]+)\*\*: `)
-	// reference is a term in italics.
+	// reference is a term in italics, which another entry defines.
 	reference = regexp.MustCompile(`(?:^|[^*])\*([^*\s][^*]*)\*(?:[^*]|$)`)
 )
 

@@ -9,53 +9,54 @@ import (
 	"testing"
 )
 
-// bottom may be imported by everybody, and imports nobody but itself.
+// bottom are the packages that every package may import. They import only each other.
 var bottom = []string{"internal/fault", "internal/invariant", "internal/fmath", "internal/mem", "internal/merand", "internal/clock", "internal/plain", "internal/members"}
 
-// wires are the packages under the collectives' public API.
+// wires are the packages that collectives and the server have in common: schedules, transports,
+// addresses and credentials.
 var wires = []string{"allreduce/schedule", "allreduce/topo", "allreduce/transport", "allreduce/address", "allreduce/auth"}
 
-// layer says which of our packages a package may import, and why not others.
-// The longest matching pkg holds; every package needs one. "=x" is package x
-// without what lies below it.
+// layer has the packages of this module that a package may import. The row with the longest
+// matching pkg counts, and every package needs one. A name stands for a package and all below
+// it; "=x" is package x only. Tests may import more: see ourFault.
 type layer struct {
 	pkg string
 	may []string
-	why string
+	why string // reason for excluding the others
 }
 
 var layers = []layer{
-	{"internal/fault", bottom, "the bottom: everybody imports it, so it imports nobody"},
-	{"internal/invariant", bottom, "the bottom: everybody imports it, so it imports nobody"},
-	{"internal/fmath", bottom, "the bottom: everybody imports it, so it imports nobody"},
-	{"internal/merand", bottom, "the bottom: everybody imports it, so it imports nobody"},
-	{"internal/mem", bottom, "the bottom: everybody imports it, so it imports nobody"},
-	{"internal/plain", bottom, "the bottom: whoever prints what another process has chosen escapes it"},
+	{"internal/fault", bottom, "the bottom: every package may import it, so it imports none above the bottom"},
+	{"internal/invariant", bottom, "the bottom: every package may import it, so it imports none above the bottom"},
+	{"internal/fmath", bottom, "the bottom: every package may import it, so it imports none above the bottom"},
+	{"internal/merand", bottom, "the bottom: every package may import it, so it imports none above the bottom"},
+	{"internal/mem", bottom, "the bottom: every package may import it, so it imports none above the bottom"},
+	{"internal/plain", bottom, "the bottom: every package that prints text of another process escapes it"},
 	{"internal/members", bottom, "the bottom: the ranks of an epoch are a value, for messages as well as for trees"},
-	{"internal/clock", bottom, "the bottom: the server, its clients and the collectives measure silence by it"},
+	{"internal/clock", bottom, "the bottom: the server, its clients and the collectives measure silence with it"},
 
-	{"loss", bottom, "formulas of a prediction and a label know neither examples nor learners"},
-	{"feature", slices.Concat(bottom, []string{"feature"}), "text becomes numbers here; what is learned from them is not its business"},
-	{"allreduce/topo", bottom, "a tree is a value, useful without any wire"},
-	{"allreduce/transport", slices.Concat(bottom, []string{"allreduce/transport"}), "drivers move bytes and know no schedule, no server, no job"},
-	{"allreduce/auth", bottom, "who may talk to whom is decided without knowing what is said"},
-	{"allreduce/auth/authtest", []string{"allreduce/auth"}, "credentials for tests, of all who ask for some"},
-	{"allreduce/address", slices.Concat(bottom, []string{"allreduce/transport"}), "where to listen and what to tell others, without a job"},
+	{"loss", bottom, "losses depend on predictions and labels, not on examples or learners"},
+	{"feature", slices.Concat(bottom, []string{"feature"}), "it parses text to features; learning is above it"},
+	{"allreduce/topo", bottom, "a tree is a value, useful without a network"},
+	{"allreduce/transport", slices.Concat(bottom, []string{"allreduce/transport"}), "drivers move bytes; schedules, the server and jobs are above them"},
+	{"allreduce/auth", bottom, "authentication does not depend on the messages that follow"},
+	{"allreduce/auth/authtest", []string{"allreduce/auth"}, "credentials for the tests of other packages"},
+	{"allreduce/address", slices.Concat(bottom, []string{"allreduce/transport"}), "addresses to listen on and to advertise, without a job"},
 	{"allreduce/schedule", slices.Concat(bottom, []string{"allreduce/topo"}), "a schedule is a pure machine over a topology: it must run without a network"},
 
-	{"internal/kernels", bottom, "arithmetic on bytes knows no rank"},
-	{"internal/link", slices.Concat(bottom, []string{"allreduce/auth", "internal/link/upgrade"}), "a stream of frames between two ranks knows no collective: MALT uses it without allreduce and its engine"},
-	{"internal/link/upgrade", nil, "how a link changes its carrier is a pure machine: no socket, no memory"},
-	{"internal/link/netconn", slices.Concat(bottom, []string{"=internal/link"}), "a driver moves bytes of links, and knows neither other drivers nor what the bytes are"},
-	{"internal/link/poll", slices.Concat(bottom, []string{"=internal/link", "internal/shm", "allreduce/transport", "allreduce/verbs"}), "a driver moves bytes of links, and knows neither other drivers nor what the bytes are"},
-	{"internal/link/vwstream", slices.Concat(bottom, []string{"=internal/link", "internal/link/netconn", "allreduce/topo", "allreduce/schedule"}), "vw's stream knows no job"},
-	{"internal/shm", slices.Concat(bottom, []string{"internal/kernels", "allreduce/transport", "allreduce/topo", "allreduce/schedule"}), "memory that the ranks of a host share knows no job: MALT uses it without allreduce and its engine"},
-	{"allreduce/internal/engine", slices.Concat(bottom, wires, []string{"internal/link", "internal/shm", "internal/kernels", "internal/spantree/protocol", "internal/spantree/client", "allreduce/verbs"}), "collectives over the connections of one epoch know neither jobs nor recovery"},
-	{"internal/spantree/protocol", slices.Concat(bottom, wires), "frames, records and the types in them know no job's rules"},
+	{"internal/kernels", bottom, "arithmetic on bytes needs no rank"},
+	{"internal/link", slices.Concat(bottom, []string{"allreduce/auth", "internal/link/upgrade"}), "a stream of frames between two ranks needs no collective: MALT uses it without allreduce and its engine"},
+	{"internal/link/upgrade", nil, "the upgrade of a link is a pure machine: no socket, no memory"},
+	{"internal/link/netconn", slices.Concat(bottom, []string{"=internal/link"}), "a driver moves the bytes of links, independent of other drivers and of the contents"},
+	{"internal/link/poll", slices.Concat(bottom, []string{"=internal/link", "internal/shm", "allreduce/transport", "allreduce/verbs"}), "a driver moves the bytes of links, independent of other drivers and of the contents"},
+	{"internal/link/vwstream", slices.Concat(bottom, []string{"=internal/link", "internal/link/netconn", "allreduce/topo", "allreduce/schedule"}), "vw's stream needs no job"},
+	{"internal/shm", slices.Concat(bottom, []string{"internal/kernels", "allreduce/transport", "allreduce/topo", "allreduce/schedule"}), "memory that the ranks of a host share needs no job: MALT uses it without allreduce and its engine"},
+	{"allreduce/internal/engine", slices.Concat(bottom, wires, []string{"internal/link", "internal/shm", "internal/kernels", "internal/spantree/protocol", "internal/spantree/client", "allreduce/verbs"}), "collectives over the connections of one epoch need neither jobs nor recovery"},
+	{"internal/spantree/protocol", slices.Concat(bottom, wires), "frames, records and their types do not depend on the rules of jobs"},
 	{"internal/spantree/core", slices.Concat(bottom, wires, []string{"internal/spantree/protocol"}), "the rules are a pure machine: no socket, no file, no clock"},
-	{"internal/spantree/client", slices.Concat(bottom, wires, []string{"internal/spantree/protocol"}), "a rank knows the server by its protocol only"},
-	{"internal/spantree/server", slices.Concat(bottom, wires, []string{"internal/spantree/protocol", "internal/spantree/core"}), "sockets and the journal around the machine; it knows no group that uses it"},
-	{"allreduce/internal/recovery", slices.Concat(bottom, wires, []string{"internal/link", "internal/mesh", "allreduce/internal/engine", "internal/spantree/protocol", "internal/spantree/client"}), "steps and their recovery know no group: what they need of one is an interface"},
+	{"internal/spantree/client", slices.Concat(bottom, wires, []string{"internal/spantree/protocol"}), "a rank depends on the server only by the protocol"},
+	{"internal/spantree/server", slices.Concat(bottom, wires, []string{"internal/spantree/protocol", "internal/spantree/core"}), "sockets and the journal around the machine; groups use it only by the protocol"},
+	{"allreduce/internal/recovery", slices.Concat(bottom, wires, []string{"internal/link", "internal/mesh", "allreduce/internal/engine", "internal/spantree/protocol", "internal/spantree/client"}), "steps and their recovery use a group by an interface"},
 	{"internal/mesh", slices.Concat(bottom, wires, []string{"internal/spantree/protocol", "internal/spantree/client"}), "the connections of an epoch serve any user of a job: no collective, and not allreduce's root"},
 	{"allreduce/verbs", slices.Concat(bottom, wires, []string{"allreduce/verbs"}), "a driver beside the others; its fabric for tests knows it"},
 
@@ -77,28 +78,28 @@ var layers = []layer{
 	{"hdfsio/native", []string{"=hdfsio", "hdfsio/remote"}, "one way to HDFS knows no other"},
 	{"hdfsio/webhdfs", []string{"=hdfsio", "hdfsio/remote"}, "one way to HDFS knows no other"},
 	{"hdfsio/pipe", []string{"=hdfsio", "hdfsio/remote"}, "one way to HDFS knows no other"},
-	{"hdfsio/hdfs", []string{"=hdfsio", "hdfsio/native", "hdfsio/webhdfs", "hdfsio/pipe", "hdfsio/remote", "hdfsio/siteconf", "hdfsio/token"}, "who chooses a way knows them all"},
-	{"hdfsio/fstest", []string{"=hdfsio"}, "what holds for all file systems is asked of the interface alone"},
+	{"hdfsio/hdfs", []string{"=hdfsio", "hdfsio/native", "hdfsio/webhdfs", "hdfsio/pipe", "hdfsio/remote", "hdfsio/siteconf", "hdfsio/token"}, "it chooses among the clients for HDFS, so it imports all of them"},
+	{"hdfsio/fstest", []string{"=hdfsio"}, "tests for all file systems use only the interface"},
 	{"model", slices.Concat(bottom, []string{"optim", "loss", "feature"}), "model files are read and written without a cluster"},
-	{"model/inspect", slices.Concat(bottom, []string{"=model", "feature"}), "what is in a model, in words for people"},
+	{"model/inspect", slices.Concat(bottom, []string{"=model", "feature"}), "it describes the contents of a model for users"},
 	{"malt/graph", slices.Concat(bottom, []string{"allreduce/topo"}), "a graph is a value: it must be drawn and checked without a network"},
-	{"malt/internal/mailbox", slices.Concat(bottom, []string{"internal/shm"}), "a queue in memory knows no ranks"},
+	{"malt/internal/mailbox", slices.Concat(bottom, []string{"internal/shm"}), "a queue in memory needs no ranks"},
 	{"malt/internal/pace", slices.Concat(bottom, []string{"malt/graph"}), "the rules of synchrony are a pure machine over a graph"},
-	{"malt/internal/pack", slices.Concat(bottom, []string{"internal/kernels"}), "values become bytes here, without a network"},
-	{"malt/internal/carrier", slices.Concat(bottom, wires, []string{"internal/link", "internal/mesh", "internal/members", "malt/graph", "malt/internal/pace"}), "updates of one epoch go over its links; the carrier knows no values and no job"},
-	{"malt", slices.Concat(bottom, wires, []string{"malt", "internal/mesh", "internal/members", "internal/spantree/protocol", "internal/spantree/client"}), "shared vectors are useful without a learner, and stand on the connections of a job, not on its collectives"},
+	{"malt/internal/pack", slices.Concat(bottom, []string{"internal/kernels"}), "it encodes values as bytes, without a network"},
+	{"malt/internal/carrier", slices.Concat(bottom, wires, []string{"internal/link", "internal/mesh", "internal/members", "malt/graph", "malt/internal/pace"}), "it sends the updates of one epoch over its links; it needs neither their values nor a job"},
+	{"malt", slices.Concat(bottom, wires, []string{"malt", "internal/mesh", "internal/members", "internal/spantree/protocol", "internal/spantree/client"}), "shared vectors are useful without a learner, and need the connections of a job, not its collectives"},
 	{
 		"learn", slices.Concat(bottom, wires, []string{"learn", "model", "hdfsio", "optim", "allreduce", "loss", "feature", "internal/compat", "internal/hadoop", "internal/launch", "internal/status"}),
-		"the training loop knows everything below it; nobody below knows it",
+		"the training loop imports the packages below it; none of them imports it",
 	},
 
-	{"internal/cli", slices.Concat(bottom, []string{"internal/compat"}), "the command line and the process, without what any command does"},
-	{"internal/flags", slices.Concat(bottom, wires, []string{"internal/cli", "internal/compat", "=allreduce", "allreduce/doctor", "allreduce/pipe", "bench/collective", "hdfsio/hdfs", "=learn", "learn/metric", "malt/graph", "=optim", "optim/ftrl"}), "tables of options name the values that libraries take; which command runs is not their business"},
+	{"internal/cli", slices.Concat(bottom, []string{"internal/compat"}), "the command line and the process, independent of any command"},
+	{"internal/flags", slices.Concat(bottom, wires, []string{"internal/cli", "internal/compat", "=allreduce", "allreduce/doctor", "allreduce/pipe", "bench/collective", "hdfsio/hdfs", "=learn", "learn/metric", "malt/graph", "=optim", "optim/ftrl"}), "tables of options need the values that libraries accept, but no command"},
 	{"internal/files", slices.Concat(bottom, []string{"internal/cli", "internal/flags", "internal/launch", "=hdfsio", "hdfsio/hdfs", "hdfsio/siteconf", "=learn"}), "options that name files become file systems, inputs and outputs, for any command"},
-	{"internal/joinflags", slices.Concat(bottom, wires, []string{"internal/cli", "internal/flags", "internal/files", "internal/launch", "=allreduce", "allreduce/verbs"}), "the learner, gvw allreduce and gvw doctor join a job by the same options, without a learner"},
+	{"internal/joinflags", slices.Concat(bottom, wires, []string{"internal/cli", "internal/flags", "internal/files", "internal/launch", "=allreduce", "allreduce/verbs"}), "the learner, gvw allreduce and gvw doctor join a job with the same options"},
 	{
 		"internal/train", slices.Concat(bottom, wires, []string{"internal/cli", "internal/compat", "internal/flags", "internal/files", "internal/joinflags", "internal/launch", "internal/checkpoint", "internal/rundir", "internal/spantree/protocol", "=allreduce", "feature", "hdfsio", "learn", "model"}),
-		"the learner as a command knows no launcher: a task that has a say is an interface",
+		"the learner as a command uses a launcher by an interface",
 	},
 	{
 		"internal/run", slices.Concat(bottom, wires, []string{"internal/cli", "internal/flags", "internal/files", "internal/joinflags", "internal/train", "internal/launch", "internal/crash", "internal/checkpoint", "internal/spantree/protocol", "internal/spantree/server", "=allreduce", "feature", "hdfsio", "=learn"}),
@@ -107,72 +108,72 @@ var layers = []layer{
 	{"internal/mapper", slices.Concat(bottom, []string{"internal/cli", "internal/flags", "internal/files", "internal/train", "internal/launch", "internal/hadoop", "=allreduce", "hdfsio", "=learn"}), "a map task runs the learner by the contract of Hadoop Streaming"},
 	{
 		"internal/tools", slices.Concat(bottom, wires, []string{"internal/cli", "internal/flags", "internal/files", "internal/joinflags", "internal/hadoop", "internal/spantree/protocol", "internal/spantree/client", "internal/spantree/server", "allreduce", "bench/collective", "feature", "hdfsio", "learn", "malt/graph", "model"}),
-		"commands that do not train know neither the learner as a command nor the launcher",
+		"commands that do not train need neither the learner as a command nor the launcher",
 	},
-	{"internal/crash", nil, "how a process ends is the business of programs; it needs no package of ours"},
-	{"internal/hadoop", bottom, "at the top, for cmd and learn: the contract of a launcher, not of our packages"},
-	{"internal/launch", bottom, "at the top, for cmd and learn: the contract of a launcher, not of our packages"},
-	{"internal/checkpoint", slices.Concat(bottom, []string{"allreduce", "internal/spantree/protocol", "internal/spantree/client", "hdfsio"}), "a group keeps its state in files without knowing what files are"},
-	{"internal/rundir", slices.Concat(bottom, []string{"internal/spantree/protocol", "hdfsio"}), "files of a run for those who come late; how options are told apart is the server's word"},
-	{"learn/internal/batchstage", slices.Concat(bottom, wires, []string{"feature", "loss", "model", "optim", "allreduce", "learn/internal/examples", "learn/internal/job", "learn/internal/output", "learn/internal/snapshot", "learn/internal/tally", "learn/internal/training"}), "a stage gets its settings and collaborators; it knows no Config, no other stage and no run"},
-	{"learn/internal/examples", slices.Concat(bottom, []string{"feature"}), "which examples a pass has does not depend on what is learned from them"},
-	{"learn/internal/job", slices.Concat(bottom, wires, []string{"allreduce", "feature", "loss", "learn/internal/snapshot", "learn/internal/vwtext"}), "ranks exchange records without knowing what is trained"},
-	{"learn/internal/output", slices.Concat(bottom, []string{"feature", "model", "optim", "learn/internal/vwtext"}), "what is written does not depend on the job"},
-	{"learn/internal/sgdstage", slices.Concat(bottom, wires, []string{"feature", "loss", "model", "optim", "allreduce", "learn/metric", "learn/internal/examples", "learn/internal/job", "learn/internal/output", "learn/internal/snapshot", "learn/internal/tally", "learn/internal/training", "learn/internal/vwtext"}), "a stage gets its settings and collaborators; it knows no Config, no other stage and no run"},
-	{"learn/internal/snapshot", bottom, "how a state is coded, without what is in it"},
-	{"learn/internal/tally", slices.Concat(bottom, wires, []string{"allreduce", "feature", "loss", "model", "learn/metric", "learn/internal/examples", "learn/internal/job", "learn/internal/output", "learn/internal/snapshot", "learn/internal/vwtext"}), "predictions are booked alike whatever makes them"},
-	{"learn/internal/training", slices.Concat(bottom, []string{"model", "optim"}), "what stages have in common, without any of them"},
-	{"learn/internal/vwtext", slices.Concat(bottom, []string{"feature", "loss", "learn/metric", "learn/internal/snapshot"}), "what vw prints, without who trains"},
-	{"learn/metric", bottom, "a measure is made of predictions and labels; where they come from is not its business"},
+	{"internal/crash", nil, "only programs end processes; it needs no package of this module"},
+	{"internal/hadoop", bottom, "for cmd and learn: the contract with a launcher does not depend on other packages"},
+	{"internal/launch", bottom, "for cmd and learn: the contract with a launcher does not depend on other packages"},
+	{"internal/checkpoint", slices.Concat(bottom, []string{"allreduce", "internal/spantree/protocol", "internal/spantree/client", "hdfsio"}), "a group writes its state by an interface that this package implements with files"},
+	{"internal/rundir", slices.Concat(bottom, []string{"internal/spantree/protocol", "hdfsio"}), "files of a run for late attempts; the protocol has the digest of the options"},
+	{"learn/internal/batchstage", slices.Concat(bottom, wires, []string{"feature", "loss", "model", "optim", "allreduce", "learn/internal/examples", "learn/internal/job", "learn/internal/output", "learn/internal/snapshot", "learn/internal/tally", "learn/internal/training"}), "a stage gets its settings and collaborators; it imports no Config, no other stage and no run"},
+	{"learn/internal/examples", slices.Concat(bottom, []string{"feature"}), "the examples of a pass do not depend on the learner"},
+	{"learn/internal/job", slices.Concat(bottom, wires, []string{"allreduce", "feature", "loss", "learn/internal/snapshot", "learn/internal/vwtext"}), "the exchange of records does not depend on the learner"},
+	{"learn/internal/output", slices.Concat(bottom, []string{"feature", "model", "optim", "learn/internal/vwtext"}), "output files do not depend on the job"},
+	{"learn/internal/sgdstage", slices.Concat(bottom, wires, []string{"feature", "loss", "model", "optim", "allreduce", "learn/metric", "learn/internal/examples", "learn/internal/job", "learn/internal/output", "learn/internal/snapshot", "learn/internal/tally", "learn/internal/training", "learn/internal/vwtext"}), "a stage gets its settings and collaborators; it imports no Config, no other stage and no run"},
+	{"learn/internal/snapshot", bottom, "the encoding of a state does not depend on its contents"},
+	{"learn/internal/tally", slices.Concat(bottom, wires, []string{"allreduce", "feature", "loss", "model", "learn/metric", "learn/internal/examples", "learn/internal/job", "learn/internal/output", "learn/internal/snapshot", "learn/internal/vwtext"}), "predictions are counted in the same way for all stages"},
+	{"learn/internal/training", slices.Concat(bottom, []string{"model", "optim"}), "the parts that stages share need no stage"},
+	{"learn/internal/vwtext", slices.Concat(bottom, []string{"feature", "loss", "learn/metric", "learn/internal/snapshot"}), "vw's output format does not depend on the stage"},
+	{"learn/metric", bottom, "a metric depends on predictions and labels only"},
 	{"internal/compat", nil, "the table of vw's options, for the command, its documentation and the options of models; it needs no package"},
-	{"internal/status", slices.Concat(bottom, []string{"=allreduce"}), "at the top, for cmd and learn"},
+	{"internal/status", slices.Concat(bottom, []string{"=allreduce"}), "for cmd and learn"},
 
 	{
 		"cmd", slices.Concat(bottom, wires, []string{"allreduce", "internal/spantree", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim", "internal/checkpoint", "internal/cli", "internal/compat", "internal/crash", "internal/flags", "internal/files", "internal/joinflags", "internal/mapper", "internal/run", "internal/tools", "internal/train", "internal/hadoop", "internal/launch", "internal/rundir", "internal/status", "bench/collective"}),
-		"programs put the packages together; nobody imports a program",
+		"programs combine the packages; no package imports a program",
 	},
-	{"bench", slices.Concat(bottom, wires, []string{"allreduce", "internal/spantree", "bench/collective", "bench/internal", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim"}), "programs that measure what the product does"},
+	{"bench", slices.Concat(bottom, wires, []string{"allreduce", "internal/spantree", "bench/collective", "bench/internal", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim"}), "programs that measure the product"},
 	{
 		"bench/collective", slices.Concat(bottom, wires, []string{"allreduce", "internal/spantree", "internal/launch"}),
 		"a library, since gvw bench is a command of the product; it starts ranks as any launcher does",
 	},
 	{"quickstart", []string{"feature", "model", "=quickstart"}, "small programs that show how to use files and models"},
 	{"tests", []string{"tests"}, "end-to-end tests run the programs as a user does"},
-	{"internal/deps", nil, "a tool of the house, not of the product"},
-	{"internal/testsum", nil, "a tool of the house, not of the product"},
-	{"internal/deptest", nil, "a tool of the house, not of the product"},
+	{"internal/deps", nil, "a tool of the project, not of the product"},
+	{"internal/testsum", nil, "a tool of the project, not of the product"},
+	{"internal/deptest", nil, "a tool of the project, not of the product"},
 }
 
-// foreign says which packages may import a module that is not ours, and why.
+// foreign has the packages that may import another module, or a package of the standard library
+// that is allowed in few places.
 type foreign struct {
 	path string
-	may  []string // nil: tests alone
+	may  []string // nil: only tests
 	why  string
 }
 
 var foreigners = []foreign{
 	{"github.com/urfave/cli", []string{"internal/cli"}, "flags belong to programs; a library takes a Config"},
-	{"github.com/colinmarc/hdfs", []string{"hdfsio/native"}, "one package knows HDFS's own protocols, behind one FS interface"},
+	{"github.com/colinmarc/hdfs", []string{"hdfsio/native"}, "one package implements HDFS's native protocols, behind one FS interface"},
 	{"github.com/jcmturner/gokrb5", []string{"hdfsio/native"}, "Kerberos is how that client logs in"},
-	{"github.com/klauspost/compress", []string{"hdfsio", "feature/cache", "feature/stream"}, "compression is how files are stored, and only those who store them know it"},
-	{"gonum.org/v1/gonum", []string{"optim", "allreduce", "learn", "malt/graph"}, "kernels for vectors, eigenvalues and DOT files of graphs; formulas that must have fixed bits are ours"},
-	{"golang.org/x/sys", []string{"internal/shm", "hdfsio", "feature", "feature/cache", "internal/mem", "internal/launch", "internal/kernels", "internal/spantree/server", "allreduce", "optim/sgd", "internal/joinflags", "internal/tools", "cmd"}, "system calls stay at the rim; kernels ask what the processor can do"},
+	{"github.com/klauspost/compress", []string{"hdfsio", "feature/cache", "feature/stream"}, "only packages that read or write stored files need compression"},
+	{"gonum.org/v1/gonum", []string{"optim", "allreduce", "learn", "malt/graph"}, "kernels for vectors, eigenvalues and DOT files of graphs; formulas whose results must have fixed bits are in this module"},
+	{"golang.org/x/sys", []string{"internal/shm", "hdfsio", "feature", "feature/cache", "internal/mem", "internal/launch", "internal/kernels", "internal/spantree/server", "allreduce", "optim/sgd", "internal/joinflags", "internal/tools", "cmd"}, "system calls stay in the outer packages; kernels query the features of the processor"},
 	{"github.com/google/go-cmp", nil, "for tests"},
 	{"github.com/rogpeppe/go-internal", nil, "for tests"},
-	{"github.com/twmb/murmur3", nil, "for tests: the oracle of our own hash"},
+	{"github.com/twmb/murmur3", nil, "for tests: the oracle of feature's hash"},
 	{"pgregory.net/rapid", nil, "for tests"},
 }
 
-// special says the same of packages of the standard library that are allowed
-// in few places only.
+// special are the packages of the standard library that are allowed in few places.
 var special = []foreign{
-	{"C", []string{"allreduce/verbs"}, "cgo is for verbs alone, behind the build tag rdma: everything else cross-compiles"},
+	{"C", []string{"allreduce/verbs"}, "only verbs needs cgo, behind the build tag rdma: everything else cross-compiles"},
 	{"unsafe", []string{"=allreduce", "internal/kernels", "internal/shm", "allreduce/transport", "internal/mem", "allreduce/verbs"}, "two packages view memory as bytes and are tested for it, one hands buffers to the system, one talks to C; the rest is memory-safe by construction"},
 	{"log", nil, "library packages log to an injected slog.Logger"},
 	{"math/rand", nil, "randomness comes from seeded math/rand/v2 generators, the same on every machine"},
 }
 
-// faults returns what is wrong with an import of path by a package.
+// faults returns the reason why a package must not import path, or "" if it may.
 func faults(pkg, path string, test bool) string {
 	if rel, ours := strings.CutPrefix(path, module+"/"); ours {
 		return ourFault(pkg, rel, test)
@@ -195,12 +196,14 @@ func faults(pkg, path string, test bool) string {
 }
 
 // std reports whether the import path is the standard library's: its first
-// element is no host name.
+// element is not a host name.
 func std(path string) bool {
 	host, _, _ := strings.Cut(path, "/")
 	return !strings.Contains(host, ".")
 }
 
+// ourFault returns the reason why a package must not import package rel of this module, or "".
+// A test may import any, except that tests of optim must not need collectives.
 func ourFault(pkg, rel string, test bool) string {
 	l, ok := layerOf(pkg)
 	switch {
@@ -241,7 +244,7 @@ func TestImportsFollowTheTable(t *testing.T) {
 	}
 }
 
-// The table itself: what it forbids, and what it allows.
+// TestTheTable checks imports that the table must allow or forbid.
 func TestTheTable(t *testing.T) {
 	for _, c := range []struct {
 		pkg, path string

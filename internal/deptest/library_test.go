@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// banned are the functions that a library package does not use, and what it
-// does instead. A name that ends in a dot stands for the whole package.
+// banned maps functions that library packages must not use to the alternative. A name that
+// ends in a dot stands for the whole package.
 var banned = map[string]string{
 	"fmt.Print":    "return a value or write to an injected io.Writer",
 	"fmt.Printf":   "return a value or write to an injected io.Writer",
@@ -63,7 +63,8 @@ func imports(s *source, name string) bool {
 	return false
 }
 
-// A panic says that the program is wrong, never the input.
+// A library panics only for an error in the program, never for invalid input. The text of such a
+// panic begins with BUG.
 func TestPanicsSayBUG(t *testing.T) {
 	for _, s := range allSources(t) {
 		if s.test {
@@ -78,7 +79,7 @@ func TestPanicsSayBUG(t *testing.T) {
 				return true
 			}
 			if text := firstString(call.Args[0]); !strings.Contains(text, "BUG:") {
-				t.Errorf("%s:%d: panic without BUG: in its text: is this a programming error?", s.path, s.line(n.Pos()))
+				t.Errorf("%s:%d: panic without BUG: in its text: return an error unless the program is wrong", s.path, s.line(n.Pos()))
 			}
 			return true
 		})

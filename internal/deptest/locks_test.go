@@ -9,10 +9,11 @@ import (
 	"strings"
 )
 
-// effects are the functions of ours that read, write or wait, themselves or by a
-// function that they call. A call of a function value is not followed.
+// effects has the functions of this module that read, write or wait, directly or in a
+// function that they call. Calls of function values are not followed.
 type effects map[string]bool
 
+// findEffects propagates reads, writes and waits from called functions to their callers.
 func findEffects(all []function) effects {
 	e := effects{}
 	callers := map[string][]string{}
@@ -41,7 +42,7 @@ func findEffects(all []function) effects {
 	return e
 }
 
-// calls visits the calls in a body, without those that another goroutine makes.
+// calls visits the calls in a body, except those in go statements, which another goroutine makes.
 func calls(body ast.Node, visit func(*ast.CallExpr)) {
 	ast.Inspect(body, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -55,7 +56,7 @@ func calls(body ast.Node, visit func(*ast.CallExpr)) {
 }
 
 // transfers reports whether a function of another module, or a method of an
-// interface, reads or writes what may not answer.
+// interface, may wait for a file, a connection or a process.
 func transfers(f *types.Func) bool {
 	if f.Pkg() == nil {
 		return false
@@ -66,7 +67,7 @@ func transfers(f *types.Func) bool {
 	case "io", "io/fs", "net", "crypto/tls", "net/http", "os/exec":
 		recv := f.Signature().Recv()
 		if f.Pkg().Path() == "net" && f.Name() == "Close" {
-			return false // the system closes in the background
+			return false // the system closes a connection in the background
 		}
 		return slices.Contains(transferring, f.Name()) && (recv == nil || !strings.Contains(recv.Type().String(), "Addr"))
 	}

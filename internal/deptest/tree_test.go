@@ -19,8 +19,8 @@ const (
 	module = "github.com/gvw-project/gvw"
 )
 
-// source is one Go file of the repository. Files behind build tags are
-// sources like all others: the rules hold for every platform.
+// source is one Go file of the repository. Files with build constraints are
+// included: the rules hold for every platform.
 type source struct {
 	path string // from the repository's root, with slashes
 	dir  string // the package's folder, "" for the root
@@ -33,10 +33,10 @@ type source struct {
 // command reports whether the file belongs to a program.
 func (s *source) command() bool { return s.file.Name.Name == "main" }
 
-// line returns where pos is.
+// line returns the line of pos.
 func (s *source) line(pos token.Pos) int { return s.fset.Position(pos).Line }
 
-// skipped folders: not ours, or not part of the module.
+// skipped reports whether a folder is not part of the module, or has no code of the product.
 func skipped(name string) bool {
 	return name == "testdata" || name == "tools" || name == "bin" || (strings.HasPrefix(name, ".") && name != "." && name != "..")
 }
@@ -96,8 +96,8 @@ func within(path, prefix string) bool {
 	return path == prefix || strings.HasPrefix(path, prefix+"/")
 }
 
-// withinAny reports whether one of the prefixes holds path. A prefix that
-// begins with "=" means that one package alone.
+// withinAny reports whether path is within one of the prefixes. A prefix that
+// begins with "=" matches only that package.
 func withinAny(path string, prefixes []string) bool {
 	for _, p := range prefixes {
 		if exact, ok := strings.CutPrefix(p, "="); ok && path == exact || !ok && within(path, p) {

@@ -20,7 +20,7 @@ import (
 	"testing"
 )
 
-// typed is a package of ours with its types, as this system builds it.
+// typed is a package of this module with its types, as it is built on this system.
 type typed struct {
 	dir   string // from the repository's root
 	files []*ast.File
@@ -28,8 +28,8 @@ type typed struct {
 	info  *types.Info
 }
 
-// typedPackages type-checks the packages that patterns name, without their tests.
-// What they import comes from the build cache.
+// typedPackages type-checks the packages that match the patterns, without their tests.
+// The types of imported packages are read from the build cache.
 func typedPackages(t *testing.T, patterns ...string) []*typed {
 	t.Helper()
 	exports := map[string]string{}
@@ -109,7 +109,7 @@ func goList(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// function is a function of ours with its name as a reader writes it.
+// function is a function of this module, with its name in the form of the tables.
 type function struct {
 	pkg  *typed
 	name string // "dir: f", or "dir: T.f" for a method of T or *T

@@ -2,14 +2,14 @@
 
 package deptest
 
-// wait is why a wait ends. A deadline of ten seconds or more comes with the name that
-// a user sees meanwhile, in a log, in an error, or in gvw jobs.
+// wait is the reason why a wait ends. A user can find out what a wait with a deadline of ten
+// seconds or more waits for: a log, an error or gvw jobs shows a text.
 type wait struct {
 	ends  ending
 	by    string // deadline, short: what bounds it, as names in the code
-	shown string // deadline: a part of the text that tells what this waits for
+	shown string // deadline: a part of that text
 	why   string // all others: the reason
-	n     int    // how many waits of this kind are in the function; 0: one
+	n     int    // number of waits of this kind in the function; 0: one
 }
 
 // ending is the kind of a wait's end.
@@ -18,22 +18,22 @@ type ending int
 const (
 	deadline ending = iota + 1 // a limit of time
 	short                      // a limit of less than ten seconds, which need not be shown
-	joined                     // goroutines of this process end, whose own waits have rows
-	local                      // work of this process, which waits for nothing outside
-	asked                      // a context or a user decides how long
+	joined                     // it waits for goroutines of this process, whose own waits have rows
+	local                      // it waits for work of this process that waits for nothing outside
+	asked                      // a context or a user determines the time
 )
 
 // waits are the waits without a timer of their own: "package: function kind".
 var waits = map[string]wait{
-	// Collectives: the watch of an engine ends them, and logs for whom they wait.
+	// Collectives: the watchdog of an engine ends them, and logs the rank that they wait for.
 	"allreduce/internal/engine: Edge.Written lock":     {ends: local, why: "progress sends to Done, which has room for one"},
 	"allreduce/internal/engine: Edge.join lock":        {ends: local, why: "progress sends to Done, which has room for one"},
 	"allreduce/internal/engine: Engine.InterHost lock": {ends: local, why: "progress sends to Done, which has room for one"},
 	"allreduce/internal/engine: Engine.begin lock":     {ends: local, why: "progress sends to Done, which has room for one"},
 	"allreduce/internal/engine: Engine.progress send":  {ends: local, why: "Done has room for one, and a collective ends once"},
-	"allreduce/internal/engine: Engine.Join join":      {ends: joined, why: "a failed or finished engine ends its driver and its watch"},
+	"allreduce/internal/engine: Engine.Join join":      {ends: joined, why: "a failed or finished engine ends its driver and its watchdog"},
 
-	// Links: the owner of a set ends their waits, as the watch of an engine does.
+	// Links: the owner of a set of links ends their waits, as the watchdog of an engine does.
 	"internal/link: Link.hearUpgrade lock":           {ends: local, why: "opening shared memory waits for no peer"},
 	"internal/link/netconn: Driver.Carry select":     {ends: asked, why: "the owner of the set watches its work; a failure, the end of the work or the context ends it"},
 	"internal/link/netconn: Conn.Await select":       {ends: asked, why: "the owner of the set watches its work; a wake-up or a failure ends it"},
@@ -43,26 +43,26 @@ var waits = map[string]wait{
 	"internal/link/vwstream: reader.next lock":       {ends: local, why: "the lock is given back during the wait"},
 	"internal/link/poll: Loop.Carry lock":            {ends: asked, why: "the owner of the set watches its work"},
 	"internal/link/poll: Loop.FlushErrors lock":      {ends: short, by: "FlushWithin"},
-	"internal/link/poll: Loop.Stop lock":             {ends: local, why: "flushVerbs writes what the streams take, and does not wait for long"},
-	"internal/link/poll: Loop.Wait join":             {ends: joined, why: "the bell wakes the watcher, which finds the end"},
+	"internal/link/poll: Loop.Stop lock":             {ends: local, why: "flushVerbs writes only as much as the streams accept at once"},
+	"internal/link/poll: Loop.Wait join":             {ends: joined, why: "the waker wakes the idle watcher, which then ends"},
 
 	// Epochs, steps and their end.
 	"internal/mesh: dialOnce dial":                         {ends: short, by: "dialTimeout"},
 	"internal/mesh: Epoch.End join":                        {ends: joined, why: "Close ends the connections under way, and their context"},
 	"internal/mesh: Mesh.Close join":                       {ends: joined, why: "the listener and the context of all handshakes have ended"},
 	"allreduce: epoch.end join":                            {ends: joined, why: "done is closed, and the wirer has ended"},
-	"allreduce: epoch.watchEnd select":                     {ends: joined, why: "it lives as long as the epoch"},
-	"allreduce: Group.wire select":                         {ends: joined, why: "it lives as long as the group"},
+	"allreduce: epoch.watchEnd select":                     {ends: joined, why: "it ends with the epoch"},
+	"allreduce: Group.wire select":                         {ends: joined, why: "it ends with the group"},
 	"allreduce: Group.Close join":                          {ends: joined, why: "the member, the mesh and the engine have ended"},
 	"allreduce: Group.Fail select":                         {ends: short, by: "causeTimeout reportTimeout"},
 	"allreduce: Group.failed select":                       {ends: asked, why: "the job decides; the context ends it, and resolve then takes its short limits"},
 	"allreduce: Group.failed receive":                      {ends: short, by: "causeTimeout reportTimeout"},
-	"allreduce: Group.stepWork select":                     {ends: joined, why: "it lives as long as the work of a step"},
-	"allreduce: Group.stepWork receive":                    {ends: local, why: "the goroutine ends when done is closed, which it is"},
-	"allreduce/internal/recovery: Steps.fetch receive":     {ends: local, why: "the goroutine ends when done is closed, which it is"},
+	"allreduce: Group.stepWork select":                     {ends: joined, why: "it ends with the work of a step"},
+	"allreduce: Group.stepWork receive":                    {ends: local, why: "done is closed, so the goroutine ends"},
+	"allreduce/internal/recovery: Steps.fetch receive":     {ends: local, why: "done is closed, so the goroutine ends"},
 	"allreduce/internal/recovery: Steps.readFrom lock":     {ends: local, why: "a Machine's Commit computes; its state is to be locked"},
-	"allreduce/internal/recovery: Steps.load lock":         {ends: asked, why: "nothing but this rank's start wants the state; the file system has its own limits"},
-	"allreduce/internal/recovery: Steps.write receive":     {ends: local, why: "this goroutine has put in what it takes out"},
+	"allreduce/internal/recovery: Steps.load lock":         {ends: asked, why: "only the start of this rank needs the state; the file system has its own limits"},
+	"allreduce/internal/recovery: Steps.write receive":     {ends: local, why: "this goroutine has sent the value that it receives"},
 	"allreduce/internal/recovery: Steps.Wait join":         {ends: asked, why: "the file system has its own limits; a lease of the server is waited for briefly"},
 	"allreduce/internal/engine: FlightRecorder.Close join": {ends: short, by: "traceWithin"},
 
@@ -82,22 +82,22 @@ var waits = map[string]wait{
 	"internal/spantree/server: serverConn.authenticate lock": {ends: local, why: "sealed wraps the connection and sends nothing"},
 	"internal/spantree/server: onOwnStack join":              {ends: local, why: "f computes on a stack of its own"},
 	"internal/spantree/server: gatedConn.acquire select":     {ends: deadline, by: "HandshakeTimeout", shown: "other handshakes are in progress"},
-	"internal/spantree/server: gatedConn.Read receive":       {ends: local, why: "it gives back the place that it holds"},
+	"internal/spantree/server: gatedConn.Read receive":       {ends: local, why: "it releases the place that it holds"},
 	"internal/spantree/server: gatedConn.Read send":          {ends: local, why: "those that hold a place compute"},
-	"internal/spantree/server: gatedConn.finish receive":     {ends: local, why: "it gives back the place that it holds"},
+	"internal/spantree/server: gatedConn.finish receive":     {ends: local, why: "it releases the place that it holds"},
 	"internal/spantree/server: journalWriter.run range":      {ends: joined, why: "close ends it"},
 	"internal/spantree/server: startJournal select":          {ends: local, why: "the caller receives from done, or closes left"},
 
 	// Transports, tags, drivers.
-	"allreduce/auth: sealed.Read lock":                {ends: asked, why: "the deadline of the connection; only other readers want the lock"},
-	"allreduce/auth: sealed.Write lock":               {ends: asked, why: "the deadline of the connection; only other writers want the lock"},
-	"allreduce/transport: Acceptor.Accept accept":     {ends: asked, why: "strangers come or not; the owner closes the listener"},
+	"allreduce/auth: sealed.Read lock":                {ends: asked, why: "the connection has a deadline; only other readers take the lock"},
+	"allreduce/auth: sealed.Write lock":               {ends: asked, why: "the connection has a deadline; only other writers take the lock"},
+	"allreduce/transport: Acceptor.Accept accept":     {ends: asked, why: "a client may or may not connect; the owner closes the listener"},
 	"allreduce/transport: tcp.Dial dial":              {ends: asked, why: "each caller gives a context with its limit"},
-	"allreduce/transport/mem: conn.Read select":       {ends: asked, why: "the deadline of the connection, or its end"},
-	"allreduce/transport/mem: conn.Write select":      {ends: asked, why: "the deadline of the connection, or its end"},
+	"allreduce/transport/mem: conn.Read select":       {ends: asked, why: "the connection has a deadline, and may be closed"},
+	"allreduce/transport/mem: conn.Write select":      {ends: asked, why: "the connection has a deadline, and may be closed"},
 	"allreduce/transport/mem: listener.Accept select": {ends: asked, why: "the owner closes the listener"},
-	"allreduce/verbs: Domain.Close lock":              {ends: local, why: "the system takes memory back without a peer"},
-	"allreduce/verbs: Domain.Unregister lock":         {ends: local, why: "the system takes memory back without a peer"},
+	"allreduce/verbs: Domain.Close lock":              {ends: local, why: "the system releases memory without a peer"},
+	"allreduce/verbs: Domain.Unregister lock":         {ends: local, why: "the system releases memory without a peer"},
 
 	// Doctor and pipe.
 	"allreduce/doctor: exam.accept accept":   {ends: joined, why: "end closes the listener"},
@@ -105,13 +105,13 @@ var waits = map[string]wait{
 	"allreduce/doctor: exam.coordinate join": {ends: deadline, by: "Patience", shown: "no answer within %v"},
 	"allreduce/doctor: exam.reach join":      {ends: deadline, by: "Patience dialsAtOnce", shown: "no answer within %v"},
 	"allreduce/doctor: exam.reach send":      {ends: deadline, by: "Patience dialsAtOnce", shown: "no answer within %v"},
-	"allreduce/doctor: exam.reach receive":   {ends: local, why: "it gives back the place that it holds"},
+	"allreduce/doctor: exam.reach receive":   {ends: local, why: "it releases the place that it holds"},
 	"allreduce/doctor: exam.end join":        {ends: joined, why: "the listener and all connections were closed"},
 	"allreduce/pipe: input.serve range":      {ends: joined, why: "the end of the stream closes want"},
-	"allreduce/pipe: input.serve send":       {ends: local, why: "got has room for one, and each is asked for"},
-	"allreduce/pipe: stream.next select":     {ends: asked, n: 2, why: "a shell's program decides when it writes; the context and the group's failure end it"},
+	"allreduce/pipe: input.serve send":       {ends: local, why: "got has room for one, and each value is requested"},
+	"allreduce/pipe: stream.next select":     {ends: asked, n: 2, why: "a program of the shell decides when it writes; the context and the failure of the group end the wait"},
 
-	// Inputs: a program or a user decides when the next line comes.
+	// Inputs: a program or a user determines when the next line arrives.
 	"feature/stream: Pass.Next select":      {ends: asked, n: 2, why: "stdin has no deadline; file systems have theirs, and the context ends it"},
 	"feature/stream: Pass.send select":      {ends: joined, n: 2, why: "the end of the pass ends its context"},
 	"feature/stream: Pass.retire select":    {ends: joined, why: "the end of the pass ends its context"},
@@ -120,21 +120,21 @@ var waits = map[string]wait{
 	"feature/stream: writer.run select":     {ends: joined, why: "the end of the pass ends its context"},
 	"feature/stream: writer.commit receive": {ends: joined, why: "the writer ends when jobs is closed"},
 	"feature/stream: Pass.Close join":       {ends: joined, why: "the pass's context has ended; a reader that hangs in its input is not among them"},
-	"feature/stream: Pass.Close lock":       {ends: local, why: "removes an unfinished cache; only the end of the same pass wants the lock"},
-	"feature/stream: Pass.finish lock":      {ends: local, why: "makes a cache final; only the end of the same pass wants the lock"},
-	"feature/stream: input.done lock":       {ends: local, why: "closes the input; only the end of the same pass wants the lock"},
-	"feature/stream: input.end lock":        {ends: local, why: "closes the input; only the end of the same pass wants the lock"},
-	"feature/stream: textReader.give lock":  {ends: joined, why: "hand ends with the pass; the reader that wants the lock belongs to it"},
-	"learn/internal/batchstage: share join": {ends: local, why: "all compute"},
+	"feature/stream: Pass.Close lock":       {ends: local, why: "removes an unfinished cache; only the end of the same pass takes the lock"},
+	"feature/stream: Pass.finish lock":      {ends: local, why: "commits a cache; only the end of the same pass takes the lock"},
+	"feature/stream: input.done lock":       {ends: local, why: "closes the input; only the end of the same pass takes the lock"},
+	"feature/stream: input.end lock":        {ends: local, why: "closes the input; only the end of the same pass takes the lock"},
+	"feature/stream: textReader.give lock":  {ends: joined, why: "hand ends with the pass; the reader that takes the lock belongs to the pass"},
+	"learn/internal/batchstage: share join": {ends: local, why: "all goroutines compute"},
 
 	// File systems.
 	"hdfsio: Calls.call lock":           {ends: deadline, by: "within sayHung", shown: "waiting for the file system"},
 	"hdfsio: Calls.Last lock":           {ends: deadline, by: "within sayHung", shown: "waiting for the file system"},
-	"hdfsio: Calls.do send":             {ends: local, why: "the caller's goroutine receives: the call before has returned"},
-	"hdfsio: caller.run range":          {ends: joined, why: "Last closes todo, or the call under way is left"},
+	"hdfsio: Calls.do send":             {ends: local, why: "the caller's goroutine receives, since the previous call has returned"},
+	"hdfsio: caller.run range":          {ends: joined, why: "Last closes todo, or the current call is abandoned"},
 	"hdfsio: caller.run select":         {ends: local, why: "do receives from done, or closes left"},
 	"hdfsio: interruptible.Close lock":  {ends: local, why: "poll holds it, and Close has closed the pipe that ends poll"},
-	"hdfsio: lineCounts.before lock":    {ends: asked, why: "the file system's limits and the context; those that want the lock need the count"},
+	"hdfsio: lineCounts.before lock":    {ends: asked, why: "the file system has limits, and the context ends; callers that take the lock need the count"},
 	"hdfsio/remote: Dial dial":          {ends: deadline, by: "dialTimeout", shown: "(tried for %v)"},
 	"hdfsio/webhdfs: Client.one dial":   {ends: deadline, by: "headerTimeout idleTimeout", shown: "name nodes responds"},
 	"hdfsio/pipe: Client.run process":   {ends: deadline, by: "silent errSilent", shown: "transferred nothing for %v"},
@@ -151,7 +151,7 @@ var waits = map[string]wait{
 	"internal/hadoop: askRoomOf dial":              {ends: short, by: "askRoomWithin"},
 	"internal/joinflags: crashSelf select":         {ends: local, why: "the process ends by the panic"},
 	"internal/joinflags: killSelf select":          {ends: local, why: "the process ends by SIGKILL"},
-	"internal/cli: Interruptible select":           {ends: joined, why: "it lives as long as the run"},
+	"internal/cli: Interruptible select":           {ends: joined, why: "it ends with the run"},
 	"internal/spantree/server: StartLocal send":    {ends: local, why: "served has room for one"},
 	"internal/spantree/server: Local.Stop receive": {ends: joined, why: "Close has ended Serve"},
 	"internal/mapper: mapTask.close join":          {ends: joined, why: "stop is closed"},
@@ -159,16 +159,16 @@ var waits = map[string]wait{
 	"internal/tools: inNamespace process":          {ends: asked, why: "a benchmark takes as long as its user asks for; WaitDelay bounds its end"},
 	"internal/run: launcher.runWorkers join":       {ends: joined, why: "its context has ended"},
 	"internal/run: launcher.runProgram join":       {ends: joined, why: "its context has ended"},
-	"internal/train: remaining.Write lock":         {ends: asked, why: "a terminal that a user has stopped holds up all output"},
-	"internal/train: remaining.watch lock":         {ends: asked, why: "a terminal that a user has stopped holds up all output"},
-	"internal/train: remaining.end lock":           {ends: asked, why: "a terminal that a user has stopped holds up all output"},
+	"internal/train: remaining.Write lock":         {ends: asked, why: "a terminal that a user has stopped blocks all output"},
+	"internal/train: remaining.watch lock":         {ends: asked, why: "a terminal that a user has stopped blocks all output"},
+	"internal/train: remaining.end lock":           {ends: asked, why: "a terminal that a user has stopped blocks all output"},
 	"internal/mapper: lineWriter.Write lock":       {ends: asked, why: "the task's JVM reads, or has died, which fails the write"},
 	"internal/mapper: lineWriter.line lock":        {ends: asked, why: "the task's JVM reads, or has died, which fails the write"},
 	"internal/mapper: lineWriter.flush lock":       {ends: asked, why: "the task's JVM reads, or has died, which fails the write"},
 	"cmd/spanning_tree: newLossyWriter range":      {ends: joined, why: "close ends it"},
 	"cmd/spanning_tree: serve send":                {ends: local, why: "served has room for one"},
 	"cmd/spanning_tree: serve receive":             {ends: joined, why: "Close has ended Serve, or it has ended by itself"},
-	"cmd/spanning_tree: watch select":              {ends: asked, why: "a server runs until it is told to end"},
+	"cmd/spanning_tree: watch select":              {ends: asked, why: "a server runs until a signal ends it"},
 	"cmd/spanning_tree: watch send":                {ends: local, why: "the value was taken from served, which has room for one"},
-	"cmd/spanning_tree: startDaemon process":       {ends: local, why: "the child has closed the pipe by its end; a longer start was killed"},
+	"cmd/spanning_tree: startDaemon process":       {ends: local, why: "the child has closed the pipe, so it has ended; a child that started too slowly was killed"},
 }

@@ -18,7 +18,7 @@ import (
 // finder finds the waits of one function.
 type finder struct {
 	function
-	kinds map[string]int // how often each kind of wait is there
+	kinds map[string]int // number of waits by kind
 }
 
 // waitsOf returns the kinds of wait in a function that no deadline of its own bounds.
@@ -58,7 +58,8 @@ func (w *finder) node(n ast.Node) bool {
 	return true
 }
 
-// bounded reports whether a select ends by itself: it has a default, or a case of a timer.
+// bounded reports whether a select ends without other goroutines: it has a default, or a case of
+// a timer.
 func (w *finder) bounded(s *ast.SelectStmt) bool {
 	for _, c := range s.Body.List {
 		bounded := c.(*ast.CommClause).Comm == nil
@@ -83,7 +84,7 @@ func (w *finder) ticks(e ast.Expr) bool {
 	return ok && types.TypeString(c.Elem(), nil) == "time.Time"
 }
 
-// called returns the full name of what a call calls; "": a value.
+// called returns the full name of the function that is called, or "" for a function value.
 func (w *finder) called(call *ast.CallExpr) string {
 	if f := w.pkg.callee(call); f != nil {
 		return f.FullName()
@@ -91,7 +92,7 @@ func (w *finder) called(call *ast.CallExpr) string {
 	return ""
 }
 
-// waitingCalls are the functions that wait for others.
+// waitingCalls maps functions that wait for goroutines, processes or connections to kinds of waits.
 var waitingCalls = map[string]string{
 	"(*sync.WaitGroup).Wait":        "join",
 	"(*sync.Cond).Wait":             "cond",
@@ -110,14 +111,14 @@ var waitingCalls = map[string]string{
 	"(github.com/gvw-project/gvw/allreduce/transport.Network).Dial": "dial",
 }
 
-// waiting are the packages whose waits stand in the table.
+// waiting are the packages whose waits are in the table.
 var waiting = []string{"./allreduce/...", "./learn/...", "./hdfsio/...", "./cmd/...", "./internal/...", "./feature/..."}
 
-// Every wait that no timer of its own bounds stands in the table, with its deadline and
-// the name that is shown meanwhile, or with the reason why it needs none.
+// Every wait without a timer of its own is in the table: with its deadline and
+// the text that is shown, or with the reason why it needs no deadline.
 func TestEveryWaitHasANameAndADeadline(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("the table is of Linux")
+		t.Skip("the table has the waits on Linux")
 	}
 	all := functions(typedPackages(t, waiting...))
 	effects := findEffects(all)
@@ -138,18 +139,18 @@ func TestEveryWaitHasANameAndADeadline(t *testing.T) {
 		case !known:
 			t.Errorf("%s (%d): a wait without a timer: give it a deadline, or a row in waits (waits_table_test.go) with the reason why it ends", at, found[at])
 		case max(w.n, 1) != found[at]:
-			t.Errorf("%s: %d of them, but the row in waits is about %d: look at all, and count them there", at, found[at], max(w.n, 1))
+			t.Errorf("%s: got %d waits, but the row in waits has %d: check all of them, and correct the row", at, found[at], max(w.n, 1))
 		}
 	}
 	for _, at := range slices.Sorted(maps.Keys(waits)) {
 		if found[at] == 0 {
-			t.Errorf("waits has a row for %s, where nothing waits any more: take it out", at)
+			t.Errorf("waits has a row for %s, which has no wait: remove the row", at)
 		}
 	}
 }
 
-// What the table names is in the code: deadlines are names of constants and fields,
-// and what users see stands in a string.
+// Deadlines in the table are names of constants and fields in the code, and the texts for users
+// are parts of string literals.
 func TestWaitsNameWhatExists(t *testing.T) {
 	names, texts := map[string]bool{}, []string{}
 	for _, s := range allSources(t) {
@@ -175,7 +176,7 @@ func TestWaitsNameWhatExists(t *testing.T) {
 		}
 		for name := range strings.FieldsSeq(w.by) {
 			if !names[name] {
-				t.Errorf("%s: %s is no name in the code", at, name)
+				t.Errorf("%s: %s is not an identifier in the code", at, name)
 			}
 		}
 		if w.shown != "" && !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, w.shown) }) {
@@ -184,7 +185,7 @@ func TestWaitsNameWhatExists(t *testing.T) {
 	}
 }
 
-// The finder finds each kind of wait, and takes none that a timer or a default ends.
+// The finder finds each kind of wait, and ignores waits that a timer or a default ends.
 func TestWaitsAreFound(t *testing.T) {
 	const text = `package p
 

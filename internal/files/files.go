@@ -69,7 +69,7 @@ func (f *Set) Inputs(ctx context.Context, fsys hdfsio.FS, data []string, cache s
 		case len(data) > 1:
 			return nil, cli.Usagef("--data: stdin cannot stand beside files: join them before the pipe")
 		case shard.Kind != hdfsio.Whole:
-			return nil, cli.Usagef("--shard: stdin is this rank's alone: give a file that every rank can open, or leave --shard out")
+			return nil, cli.Usagef("--shard: stdin belongs to this rank only: give a file that every rank can open, or leave --shard out")
 		}
 		name := data[0]
 		if name == "-" {

@@ -40,10 +40,10 @@ func Check(s *cli.Settings) (errs []error) {
 		}
 	}
 	if s.Has("hdfs_keytab") != s.Has("hdfs_principal") {
-		errs = append(errs, cli.Usagef("--hdfs_keytab and --hdfs_principal go together: a file of keys, and whose to use"))
+		errs = append(errs, cli.Usagef("--hdfs_keytab and --hdfs_principal go together: a file of keys, and the principal whose key to use"))
 	}
 	if c := s.Get("hdfs_client"); s.Has("hdfs_keytab") && (c == "webhdfs" || c == "pipe") {
-		errs = append(errs, cli.Usagef("--hdfs_keytab would be ignored with --hdfs_client %s: the native client alone uses one", c))
+		errs = append(errs, cli.Usagef("--hdfs_keytab would be ignored with --hdfs_client %s: only the native client uses one", c))
 	}
 	for _, word := range s.Words {
 		if strings.HasPrefix(word, "hdfs://") {
@@ -116,7 +116,7 @@ func Watched(c *cli.Context, fsys hdfsio.FS, isRank bool, log *slog.Logger) *hdf
 func WarnOfPrefixes(log *slog.Logger, fsys hdfsio.FS, data []string) {
 	for _, name := range data {
 		if caps, err := hdfsio.CapsOf(fsys, name); err == nil && !caps.Seek {
-			log.Warn("this way to the data cannot begin in the middle of a file: each rank reads all that stands before its part", "file", name)
+			log.Warn("this way to the data cannot begin in the middle of a file: each rank reads everything before its part", "file", name)
 			return
 		}
 	}
@@ -132,13 +132,13 @@ func hdfsConfig(p *cli.Process, get func(option string) string) (hdfs.Config, er
 	if who == "" {
 		u, err := user.Current()
 		if err != nil {
-			return hdfs.Config{}, fmt.Errorf("who calls HDFS is not known (HADOOP_USER_NAME says it): %w", err)
+			return hdfs.Config{}, fmt.Errorf("cannot find the user name for HDFS (set HADOOP_USER_NAME): %w", err)
 		}
 		who = u.Username
 	}
 	host, err := os.Hostname()
 	if err != nil {
-		return hdfs.Config{}, fmt.Errorf("this machine's name is not known: %w", err)
+		return hdfs.Config{}, fmt.Errorf("cannot find the name of this machine: %w", err)
 	}
 	return hdfs.Config{
 		Client:       get("hdfs_client"),

@@ -123,7 +123,7 @@ var serverFlags = append([]*cli.Spec{
 var Jobs = append([]*cli.Spec{
 	{Name: "all", Kind: cli.Boolean, Category: catOutput, Help: "also the jobs that have ended in the last 24 h, with how and why"},
 	{Name: "watch", Kind: cli.Boolean, Category: catOutput, Help: "refresh the list every 2 s until interrupted"},
-	{Name: "json", Kind: cli.Boolean, Category: catOutput, Help: "all that the server knows, as JSON"},
+	{Name: "json", Kind: cli.Boolean, Category: catOutput, Help: "the whole status of the server, as JSON"},
 	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
 }, serverFlags...)
 

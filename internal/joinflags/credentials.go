@@ -33,10 +33,10 @@ func CheckCredentials(s *cli.Settings) (errs []error) {
 	case s.Has("encrypt") && s.Has("tls_cert"):
 		errs = append(errs, cli.Usagef("--encrypt would be ignored: with --tls_cert connections are TLS anyway"))
 	case s.Has("encrypt") && !s.Has("secret_file"):
-		errs = append(errs, cli.Usagef("--encrypt without --secret_file FILE: without certificates it is the secret that says who is there"))
+		errs = append(errs, cli.Usagef("--encrypt without --secret_file FILE: without certificates only a secret proves who connects"))
 	}
 	if s.Get("checksum") == "off" && s.Has("secret_file") && !s.Has("encrypt") && !s.Has("tls_cert") {
-		errs = append(errs, cli.Usagef("--checksum off with --secret_file: tags that only who has the secret can make are in the place of checksums, and without them whoever can change bytes on the way could change the model: leave --checksum out, or give --encrypt"))
+		errs = append(errs, cli.Usagef("--checksum off with --secret_file: tags made with the secret replace checksums; without them anyone on the network could change the model: leave --checksum out, or give --encrypt"))
 	}
 	if s.Has("allow_vw") && !s.Has("secret_file") && !s.Has("tls_cert") {
 		errs = append(errs, cli.Usagef("--allow_vw would be ignored: without --secret_file or --tls_cert vw workers are never kept out"))
@@ -107,7 +107,7 @@ func inheritedSecret(p *cli.Process) (*auth.Secret, error) {
 	}
 	fd, err := strconv.ParseUint(value, 10, 31)
 	if err != nil {
-		return nil, cli.Usagef("%s=%s is no file descriptor: gvw run sets this variable, nobody else should", launch.EnvSecret, value)
+		return nil, cli.Usagef("%s=%s is no file descriptor: unset this variable; only gvw run sets it", launch.EnvSecret, value)
 	}
 	f := os.NewFile(uintptr(fd), "secret")
 	b, err := io.ReadAll(io.LimitReader(f, auth.MaxSecret+1))

@@ -24,7 +24,7 @@ func attempt(p *cli.Process) (uint64, error) {
 	}
 	n, err := strconv.ParseUint(value, 10, 32)
 	if err != nil || n == 0 {
-		return 0, cli.Usagef("%s=%s is no number from 1 on: gvw run and gvw supervise set this variable, nobody else should", launch.EnvAttempt, value)
+		return 0, cli.Usagef("%s=%s is no number from 1 on: unset this variable; only gvw run and gvw supervise set it", launch.EnvAttempt, value)
 	}
 	return n, nil
 }
@@ -46,7 +46,7 @@ func FaultPlan(p *cli.Process, total int, sharesMemory bool) (fault.Plan, error)
 	}
 	switch {
 	case total == 1 && plan.Needs(fault.Drop, fault.Garble, fault.HalfOpen):
-		return nil, cli.Usagef("%s: a process alone has no connections to break: drop, garble and halfopen are for jobs of several", envFault)
+		return nil, cli.Usagef("%s: a single process has no connections to break: drop, garble and halfopen are for jobs of several", envFault)
 	case sharesMemory && plan.Needs(fault.Garble, fault.HalfOpen):
 		return nil, cli.Usagef("%s: garble and halfopen are about connections, and ranks on one machine add up in shared memory: add --shm off", envFault)
 	case stopSelf == nil && plan.Needs(fault.Stop):

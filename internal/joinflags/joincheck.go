@@ -102,10 +102,10 @@ func checkElastic(s *cli.Settings) (errs []error) {
 		return nil
 	}
 	if how := s.Get("on_loss"); how != "wait" && how != "shrink" {
-		errs = append(errs, cli.Usagef("--elastic without --on_loss wait or shrink: attempts of ranks that were missing come later, and must stand by"))
+		errs = append(errs, cli.Usagef("--elastic without --on_loss wait or shrink: late attempts of missing ranks must become standbys"))
 	}
 	if !s.Has("run_id") {
-		errs = append(errs, cli.Usagef("--elastic without --run_id NAME: a rank that comes after the end would begin the job anew, alone"))
+		errs = append(errs, cli.Usagef("--elastic without --run_id NAME: a rank that starts after the end would begin the job again"))
 	}
 	return errs
 }
@@ -134,13 +134,13 @@ func checkCheckpoint(s *cli.Settings) (errs []error) {
 		return nil
 	}
 	if s.Get("on_loss") != "wait" {
-		errs = append(errs, cli.Usagef("--checkpoint would be ignored without --on_loss wait: the job never takes up a lost rank's work"))
+		errs = append(errs, cli.Usagef("--checkpoint would be ignored without --on_loss wait: the job does not replace lost ranks"))
 	}
 	if s.Number("total") == 1 {
-		errs = append(errs, cli.Usagef("--checkpoint would be ignored with one rank: nothing is kept of its work"))
+		errs = append(errs, cli.Usagef("--checkpoint would be ignored with one rank: a job of one rank writes no checkpoints"))
 	}
 	if !s.Has("run_id") {
-		errs = append(errs, cli.Usagef("--checkpoint without --run_id NAME: by the run's name its checkpoints are told from those of others"))
+		errs = append(errs, cli.Usagef("--checkpoint without --run_id NAME: the run ID distinguishes its checkpoints from those of other runs"))
 	}
 	return errs
 }
@@ -148,7 +148,7 @@ func checkCheckpoint(s *cli.Settings) (errs []error) {
 // checkRunDir checks that the run has a name, by which its directory is found again.
 func checkRunDir(s *cli.Settings) (errs []error) {
 	if s.Has("run_dir") && !s.Has("run_id") {
-		errs = append(errs, cli.Usagef("--run_dir without --run_id NAME: by the run's name its files are told from those of others"))
+		errs = append(errs, cli.Usagef("--run_dir without --run_id NAME: the run ID distinguishes its files from those of other runs"))
 	}
 	return errs
 }
@@ -174,7 +174,7 @@ func CheckAddresses(s *cli.Settings) (errs []error) {
 		if low, _, err := address.ParsePorts(s.Get("port_range")); err != nil {
 			errs = append(errs, cli.Usagef("--port_range: %w", err))
 		} else if low == 0 {
-			errs = append(errs, cli.Usagef("--port_range 0: any free port is what is taken without it: leave it out"))
+			errs = append(errs, cli.Usagef("--port_range 0: leave it out to take any free port"))
 		}
 	}
 	return errs

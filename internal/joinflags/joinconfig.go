@@ -34,7 +34,7 @@ func Place(p *cli.Process, c *cli.Context) (launch.Place, bool, error) {
 func Config(c *cli.Context, p launch.Place) (*allreduce.Config, error) {
 	host := c.String("span_server")
 	if strings.Contains(host, ":") && net.ParseIP(host) == nil {
-		return nil, cli.Usagef("--span_server %s: give the host alone, and its port by --span_server_port", host)
+		return nil, cli.Usagef("--span_server %s: give only the host, and its port by --span_server_port", host)
 	}
 	port := uint64(DefaultServerPort)
 	if c.IsSet("span_server_port") {

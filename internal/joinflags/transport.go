@@ -20,7 +20,7 @@ func checkTransport(s *cli.Settings) (errs []error) {
 		}
 	}
 	if how == "verbs" && s.Has("tls_cert") {
-		errs = append(errs, cli.Usagef("--transport verbs cannot go with --tls_cert: what goes over verbs is not under TLS"))
+		errs = append(errs, cli.Usagef("--transport verbs cannot go with --tls_cert: data sent over verbs is not encrypted by TLS"))
 	}
 	return errs
 }

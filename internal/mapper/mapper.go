@@ -111,7 +111,7 @@ func (m *mapTask) fillOptions(job *cli.Settings, getenv func(string) string) err
 	var errs []error
 	for _, name := range []string{"unique_id", "total", "node", "run_id", "generation"} {
 		if job.Has(name) {
-			errs = append(errs, cli.Usagef("gvw mapper: --%s is Hadoop's to say: leave it out", name))
+			errs = append(errs, cli.Usagef("gvw mapper: --%s is determined by Hadoop: leave it out", name))
 		}
 	}
 	if job.Get("driver_output") == "stdout" {
@@ -123,7 +123,7 @@ func (m *mapTask) fillOptions(job *cli.Settings, getenv func(string) string) err
 		}
 	}
 	if job.Has("elastic") && m.phased {
-		errs = append(errs, cli.Usagef("gvw mapper: --elastic with --phase: each call would decide anew who takes part, and who came too late for one has nothing for the next: --hybrid does all in one call"))
+		errs = append(errs, cli.Usagef("gvw mapper: --elastic with --phase: each call would determine its own members, and a rank excluded from one call lacks the state for the next: --hybrid does all in one call"))
 	}
 	if job.Has("log_json") {
 		errs = append(errs, cli.Usagef("gvw mapper: --log_json would go with the container: the task's status has pass and loss"))

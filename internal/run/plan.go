@@ -59,14 +59,14 @@ func makePlan(j localJob, s *cli.Settings) (*plan, error) {
 			case "elastic":
 				return nil, cli.Usagef("--elastic is for ranks that others start: gvw run starts all of its own at once")
 			case "spare":
-				return nil, cli.Usagef("--spare is for a process that is started alone: gvw run starts N of them by --spares N, before --")
+				return nil, cli.Usagef("--spare is for a process without a launcher: gvw run starts N spares by --spares N, before --")
 			}
 			return nil, cli.Usagef("--%s is set by gvw run itself: leave it out", name)
 		}
 	}
 	for _, name := range flags.Guarded {
 		if s.Has(name) && name != "job_token" {
-			return nil, cli.Usagef("--%s: under gvw run everything stays on this machine, behind a secret that is drawn for the run (or that of --secret_file FILE before --): leave it out", name)
+			return nil, cli.Usagef("--%s: under gvw run all connections stay on this machine, protected by a secret generated for the run (or that of --secret_file FILE before --): leave it out", name)
 		}
 	}
 	for _, name := range []string{"audit", "invert_hash"} {
@@ -150,9 +150,9 @@ func (p *plan) member(j localJob, s *cli.Settings, rank string) *cli.Settings {
 func checkRestarts(j localJob, s *cli.Settings) error {
 	switch how := s.Get("on_loss"); {
 	case j.spares > 0 && how != "" && how != "wait":
-		return cli.Usagef("--spares %d would be ignored with --on_loss %s: nobody takes the place of a lost worker", j.spares, how)
+		return cli.Usagef("--spares %d would be ignored with --on_loss %s: no process replaces a lost worker", j.spares, how)
 	case how == "wait" && j.restarts == 0 && j.spares == 0:
-		return cli.Usagef("--on_loss wait with --max_restarts 0: nobody would come in the place of a lost worker: give one or more, or --spares, or --on_loss abort or shrink")
+		return cli.Usagef("--on_loss wait with --max_restarts 0: no process would replace a lost worker: give one or more, or --spares, or --on_loss abort or shrink")
 	case s.Get("on_loss") == "abort" && j.restarts > 0 && j.asked:
 		return cli.Usagef("--max_restarts %d would be ignored with --on_loss abort: the loss of a worker ends the job", j.restarts)
 	}

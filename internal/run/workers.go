@@ -103,9 +103,9 @@ func (p *launcher) runWorkers(ctx context.Context, fsys *hdfsio.URLs, pl *plan, 
 		return left
 	}
 	if results[0].Spared && len(pl.spares) > 0 {
-		fmt.Fprintf(p.Stderr, "gvw run: rank 0 was lost: what the spare says that took its place is in %s\n", filepath.Join(logs.dir, "spare-*.log"))
+		fmt.Fprintf(p.Stderr, "gvw run: rank 0 was lost: the diagnostics of its spare are in %s\n", filepath.Join(logs.dir, "spare-*.log"))
 	} else if at := slices.IndexFunc(results, func(r launch.Result) bool { return r.Code == 0 && r.Err == nil }); at > 0 && results[0].Spared {
-		fmt.Fprintf(p.Stderr, "gvw run: rank 0 was lost: what rank %d says is in %s\n", at, logs.name(at))
+		fmt.Fprintf(p.Stderr, "gvw run: rank 0 was lost: the diagnostics of rank %d are in %s\n", at, logs.name(at))
 	}
 	if root >= 0 {
 		return errors.Join(p.rootCause(results[root], pl, logs), left)

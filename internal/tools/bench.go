@@ -35,15 +35,15 @@ func Bench(ctx context.Context, p *cli.Process, c *cli.Command, args []string) e
 	}
 	switch {
 	case s.Has("python") && !s.Has("peers"):
-		return cli.Usagef("--python would be ignored without --peers: only they are run by it")
+		return cli.Usagef("--python would be ignored without --peers: only peers run under it")
 	case s.Get("transport") == "mem" && s.Has("peers"):
 		return cli.Usagef("--peers cannot go with --transport mem: no other system runs inside one process")
 	case s.Has("alloc") && s.Get("transport") != "shm" && s.Get("transport") != "verbs":
 		return cli.Usagef("--alloc goes with --transport shm or verbs: it is about vectors in shared or registered memory")
 	case joinflags.HasAny(s, []string{"tls", "secret"}) && s.Has("transport") && s.Get("transport") != "tcp":
-		return cli.Usagef("--tls and --secret go with --transport tcp: they are about what crosses a network")
+		return cli.Usagef("--tls and --secret go with --transport tcp: they protect data on a network")
 	case s.Has("secret") && s.Get("checksum") == "off":
-		return cli.Usagef("--secret does not go with --checksum off: its tags are in the place of the checksums")
+		return cli.Usagef("--secret does not go with --checksum off: its tags replace the checksums")
 	case s.Get("transport") == "mem" && s.Has("netns"):
 		return cli.Usagef("--netns would be ignored with --transport mem: no socket is used")
 	}

@@ -34,7 +34,7 @@ func Doctor(ctx context.Context, p *cli.Process, c *cli.Command, args []string) 
 	if s.Has("verbs") {
 		for _, name := range append([]string{"workers", "patience", "quiet"}, cluster...) {
 			if s.Has(name) {
-				return cli.Usagef("--%s would be ignored with --verbs, which lists the devices of this machine alone", name)
+				return cli.Usagef("--%s would be ignored with --verbs, which lists only the devices of this machine", name)
 			}
 		}
 		return showVerbs(p)
@@ -48,7 +48,7 @@ func Doctor(ctx context.Context, p *cli.Process, c *cli.Command, args []string) 
 		return checkedDispatch(ctx, s, joinflags.CheckAddresses(s), func(c *cli.Context) error { return examineHere(p, c) })
 	}
 	if !joinflags.HasAny(s, cluster) {
-		return cli.Usagef("gvw doctor: who takes part? As in gvw doctor -n 4, on this machine, or on each host gvw doctor --span_server HOST --total N --node I")
+		return cli.Usagef("gvw doctor: which ranks are examined? As in gvw doctor -n 4, on this machine, or on each host gvw doctor --span_server HOST --total N --node I")
 	}
 	if !s.Has("unique_id") {
 		s.Set("unique_id", fmt.Sprint(doctorJob))
@@ -59,7 +59,7 @@ func Doctor(ctx context.Context, p *cli.Process, c *cli.Command, args []string) 
 // checkedDispatch checks the number of ranks, and calls action unless there are errors.
 func checkedDispatch(ctx context.Context, s *cli.Settings, errs []error, action cli.ActionFunc) error {
 	if s.Has("workers") && s.Number("workers") < 2 || !s.Has("workers") && len(errs) == 0 && s.Number("total") < 2 {
-		errs = append(errs, cli.Usagef("a rank alone has nobody to reach: give two or more"))
+		errs = append(errs, cli.Usagef("one rank has no other rank to reach: give two or more"))
 	}
 	if !s.Has("workers") && len(errs) == 0 && s.Number("total") > doctor.MaxRanks {
 		errs = append(errs, cli.Usagef("--total %d: at most %d ranks are examined at once", s.Number("total"), doctor.MaxRanks))

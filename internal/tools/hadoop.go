@@ -60,9 +60,9 @@ func hadoopSplit(p *cli.Process, n int) error {
 	case err != nil:
 		return err
 	case got > n:
-		return cli.Usagef("the input has %d files, and each is a map at least: %d maps cannot be had (give %d, or fewer and larger files)", got, n, got)
+		return cli.Usagef("the input has %d files, each of at least one map: %d maps are impossible (give %d, or fewer and larger files)", got, n, got)
 	case got < n:
-		return cli.Usagef("%d maps cannot be had of this input, but %d: a compressed file is one map, others are cut into equal parts (give %d, or other files)", n, got, got)
+		return cli.Usagef("%d maps of this input are impossible, but %d are possible: a compressed file is one map, others are cut into equal parts (give %d, or other files)", n, got, got)
 	}
 	return p.Print(fmt.Sprintf("%d %d\n", size, got))
 }

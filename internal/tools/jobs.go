@@ -33,7 +33,7 @@ import (
 func serverAddress(s *cli.Settings) (string, error) {
 	host := cmp.Or(s.Get("span_server"), "127.0.0.1")
 	if strings.Contains(host, ":") && net.ParseIP(host) == nil {
-		return "", cli.Usagef("--span_server %s: give the host alone, and its port by --span_server_port", host)
+		return "", cli.Usagef("--span_server %s: give only the host, and its port by --span_server_port", host)
 	}
 	return net.JoinHostPort(host, cmp.Or(s.Get("span_server_port"), strconv.Itoa(joinflags.DefaultServerPort))), nil
 }

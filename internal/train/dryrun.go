@@ -46,7 +46,7 @@ func dryRun(ctx context.Context, p *cli.Process, fsys hdfsio.FS, data []string, 
 		text = append(text, "the loss of a rank ends the job\n"...)
 	}
 	if c := cfg.Cluster.Join; c != nil && c.Elastic {
-		text = append(text, "it starts without ranks that have not come when --start_timeout is over\n"...)
+		text = append(text, "it starts without ranks that have not joined after --start_timeout\n"...)
 	}
 	if checkpoint != "" {
 		text = fmt.Appendf(text, "\nrank 0 keeps its state in %s.r*, the two newest; one is about:\n", checkpoint)
