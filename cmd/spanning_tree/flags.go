@@ -94,6 +94,7 @@ type usageError struct{ text string }
 
 func (e *usageError) Error() string { return e.text }
 
+// usage returns a usageError with a hint at the help.
 func usage(format string, args ...any) error {
 	return &usageError{fmt.Sprintf(format, args...) + " (--help lists the options)"}
 }
@@ -155,6 +156,7 @@ func parse(args []string) (options, error) {
 	return o, o.guard.check()
 }
 
+// isNumber reports whether s has only digits.
 func isNumber(s string) bool {
 	_, err := strconv.ParseUint(s, 10, 64)
 	return err == nil

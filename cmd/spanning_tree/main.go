@@ -181,7 +181,7 @@ func watch(s *server.Server, stop <-chan os.Signal, served chan error, log *slog
 	}
 }
 
-// listen opens the TCP port.
+// listen opens the TCP port. Brackets around an IPv6 address of --bind are optional.
 func listen(o options) (net.Listener, error) {
 	addr := net.JoinHostPort(strings.Trim(o.bind, "[]"), strconv.Itoa(int(o.port)))
 	l, err := net.Listen("tcp", addr)
@@ -194,6 +194,7 @@ func listen(o options) (net.Listener, error) {
 	return l, nil
 }
 
+// writePID writes the ID of this process to the pid file. In the background it is the child's.
 func writePID(path string) error {
 	err := writeFile(path, fmt.Appendln(nil, os.Getpid()))
 	if err != nil {

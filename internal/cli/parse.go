@@ -156,8 +156,10 @@ func optionLike(word string) bool {
 	return err != nil
 }
 
+// underscored returns a name with underscores instead of dashes, as the tables have it.
 func underscored(name string) string { return strings.ReplaceAll(name, "-", "_") }
 
+// parse parses all arguments. An error does not stop it.
 func (n *normaliser) parse(args []string) {
 	for len(args) > 0 {
 		word := args[0]

@@ -36,7 +36,7 @@ type Spec struct {
 	Def      string   // default in help; empty: none
 	Choices  []string // text: one of these
 	Max      uint64   // integer: the largest; 0: what fits 31 bits
-	Positive bool     // numbers: 0 is refused
+	Positive bool     // numbers: they must be above 0
 	Empty    bool     // text: the value may be empty, which means no file
 	Repeat   bool     // text: several different values are allowed
 	Alias    string   // another long name; empty: none

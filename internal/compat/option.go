@@ -115,6 +115,7 @@ func FindShort(letter string) (Option, bool) {
 	return find(func(o Option) bool { return o.Short == letter && letter != "" })
 }
 
+// find returns the first option for which is returns true.
 func find(is func(Option) bool) (Option, bool) {
 	i := slices.IndexFunc(options, is)
 	if i < 0 {

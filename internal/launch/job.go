@@ -131,6 +131,7 @@ type supervisor struct {
 	settled <-chan time.Time // when a symptom counts as the cause
 }
 
+// newSupervisor returns the state of a run before its first process.
 func newSupervisor(j Job, cmds []*exec.Cmd, lifeline *os.File) *supervisor {
 	n := len(cmds)
 	return &supervisor{

@@ -31,6 +31,7 @@ type mapTask struct {
 	wait   sync.WaitGroup
 }
 
+// newMapper returns a map task and starts its reports, which end with close.
 func newMapper(t hadoop.Task, stderr io.Writer) *mapTask {
 	m := &mapTask{task: t, lines: &lineWriter{out: stderr}, stop: make(chan struct{})}
 	if t.Rank == 0 {

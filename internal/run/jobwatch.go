@@ -44,6 +44,8 @@ type presence struct {
 	since time.Time // time of the loss of the connection; zero: it is connected
 }
 
+// newJobWatch returns the watch of the job with a unique ID. Each channel has room for a report
+// on every process, so that a poll never blocks.
 func newJobWatch(status func() protocol.ServerStatus, id uint64, workers, spares int) *jobWatch {
 	return &jobWatch{
 		status: status, id: id,

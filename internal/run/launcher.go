@@ -32,6 +32,7 @@ type launcher struct {
 	table *cli.Table
 }
 
+// newLauncher returns the launcher of a process. t has the options of the learner.
 func newLauncher(p *cli.Process, t *cli.Table) *launcher {
 	return &launcher{Process: p, files: files.New(p), table: t}
 }
@@ -58,7 +59,7 @@ func (p *launcher) launch(c *cli.Context, shardGiven bool, s *cli.Settings) (err
 	case s.Get("on_loss") != "abort":
 		job.restarts = defaultRestarts
 	}
-	// Faults of the command line are reported before a port or a folder is taken.
+	// A plan without the server's port finds the usage errors before a port or a folder is taken.
 	if _, err := makePlan(job, s); err != nil {
 		return err
 	}

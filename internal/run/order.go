@@ -102,6 +102,8 @@ type lineFilter struct {
 	batch  feature.Batch
 }
 
+// newLineFilter returns the filter for one part of the data. A part that begins in the middle of
+// a file takes the header from the file's first line.
 func newLineFilter(format stream.Format, p hdfsio.Part) (*lineFilter, error) {
 	if format.New == nil {
 		return &lineFilter{}, nil

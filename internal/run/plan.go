@@ -191,7 +191,9 @@ func (p *plan) divideData(j localJob, s *cli.Settings) error {
 	return nil
 }
 
-// gather gives each rank a file beside the given one for its predictions.
+// gather gives each rank a file beside the given one for its predictions, with the run ID in its
+// name, so that two runs do not collide. The pieces of predictions to stdout are in the folder
+// of the logs.
 func (p *plan) gather(j localJob, option, file string) {
 	dir, base := filepath.Split(file)
 	if slices.Contains(files.StdoutNames, file) {

@@ -30,7 +30,7 @@ func (p *launcher) runWorkers(ctx context.Context, fsys *hdfsio.URLs, pl *plan, 
 		return fmt.Errorf("cannot find this program to start workers: %w", err)
 	}
 	env := workerEnv(p.Env, p.table)
-	cmds := make([]*exec.Cmd, len(pl.workers)+len(pl.spares))
+	cmds := make([]*exec.Cmd, len(pl.workers)+len(pl.spares))    // ranks, then spares
 	terminal := &crash.Filter{Out: p.Stderr, Full: logs.name(0)} // of rank 0
 	for rank, w := range slices.Concat(pl.workers, pl.spares) {
 		cmd := exec.Command(self, w.Args()...)
@@ -48,6 +48,7 @@ func (p *launcher) runWorkers(ctx context.Context, fsys *hdfsio.URLs, pl *plan, 
 		}
 		cmds[rank] = cmd
 	}
+	// A rank that lost a peer, or waited in vain for one, is not the root cause.
 	symptom := func(code int) bool { return code == cli.ExitLost || code == cli.ExitDeadline }
 	job := launch.Job{
 		Symptom:  symptom,

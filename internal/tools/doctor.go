@@ -24,7 +24,8 @@ import (
 // numbers that users give their jobs.
 const doctorJob = 0x646f63746f72
 
-// Doctor runs gvw doctor.
+// Doctor runs gvw doctor. It has three forms: --verbs lists the devices of this machine, -n runs
+// all ranks in this process, and the options of a job make it one rank of an examination.
 func Doctor(ctx context.Context, p *cli.Process, c *cli.Command, args []string) error {
 	s, err := c.Sets[0].Read(p, args)
 	if s == nil {

@@ -67,7 +67,8 @@ func hadoopSplit(p *cli.Process, n int) error {
 	return p.Print(fmt.Sprintf("%d %d\n", size, got))
 }
 
-// hadoopSlots reports whether n maps run at once.
+// hadoopSlots prints how many maps run at once, now and on an idle cluster. It returns an error
+// with exit code 6 if the job could never start. The defaults of sizes are Hadoop's.
 func hadoopSlots(ctx context.Context, p *cli.Process, s *cli.Settings) error {
 	site, err := hadoop.Sites(p.Getenv("HADOOP_CONF_DIR"))
 	if err != nil {

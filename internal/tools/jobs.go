@@ -46,7 +46,7 @@ func serverCredentials(p *cli.Process, s *cli.Settings) (*auth.Credentials, erro
 	return joinflags.Credentials(p, s.Get, s.Has("encrypt"), false)
 }
 
-// Jobs runs gvw jobs.
+// Jobs runs gvw jobs. The server's answer has text of other users, so all of it is escaped.
 func Jobs(ctx context.Context, p *cli.Process, c *cli.Command, args []string) error {
 	s, err := c.Sets[0].Read(p, args)
 	if s == nil {
@@ -119,7 +119,7 @@ func watch(ctx context.Context, p *cli.Process, every time.Duration, listing fun
 	}
 }
 
-// Cancel runs gvw cancel.
+// Cancel runs gvw cancel. A job with a token (--job_token) can be cancelled only with it.
 func Cancel(ctx context.Context, p *cli.Process, c *cli.Command, args []string) error {
 	s, err := c.Sets[0].Read(p, args)
 	if s == nil {

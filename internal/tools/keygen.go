@@ -16,7 +16,8 @@ import (
 	"github.com/gvw-project/gvw/internal/cli"
 )
 
-// Keygen runs gvw keygen.
+// Keygen runs gvw keygen. It never overwrites a file: a lost key of an authority cannot be
+// restored.
 func Keygen(_ context.Context, p *cli.Process, c *cli.Command, args []string) error {
 	s, err := c.Sets[0].Read(p, args)
 	if s == nil {

@@ -34,7 +34,8 @@ func modelFiles(p *cli.Process, c *cli.Command, args []string, usage string, wan
 	return s, nil
 }
 
-// Inspect runs gvw inspect.
+// Inspect runs gvw inspect. Names of features come from a readable model itself, from --names,
+// and from the examples of --data.
 func Inspect(ctx context.Context, p *cli.Process, c *cli.Command, args []string) error {
 	s, err := modelFiles(p, c, args, "gvw inspect MODEL", 1)
 	if s == nil {
@@ -87,7 +88,7 @@ func Diff(ctx context.Context, p *cli.Process, c *cli.Command, args []string) er
 	return p.Print(string(inspect.AppendDiff(nil, a, b, names, top(s))))
 }
 
-// Convert runs gvw convert.
+// Convert runs gvw convert. The new model has its final name only when it is complete.
 func Convert(ctx context.Context, p *cli.Process, c *cli.Command, args []string) error {
 	s, err := modelFiles(p, c, args, "gvw convert MODEL FILE", 2)
 	if s == nil {

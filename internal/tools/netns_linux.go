@@ -16,7 +16,7 @@ import (
 	"github.com/gvw-project/gvw/internal/cli"
 )
 
-// envNamespace is the variable of a process that runs in its own network namespace.
+// envNamespace is the variable that inNamespace sets in the process that it starts.
 const envNamespace = "GVW_INSIDE_NETNS"
 
 // insideNamespace reports whether this is the process that inNamespace started.

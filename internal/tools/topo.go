@@ -13,7 +13,7 @@ import (
 	"github.com/gvw-project/gvw/internal/cli"
 )
 
-// Topo runs gvw topo.
+// Topo runs gvw topo. It computes the schedule as a rank would, but sends nothing.
 func Topo(_ context.Context, p *cli.Process, c *cli.Command, args []string) error {
 	s, err := c.Sets[0].Read(p, args)
 	if s == nil {

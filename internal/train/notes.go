@@ -39,6 +39,7 @@ func NoteExtra(p *cli.Process, s *cli.Settings) {
 	}
 }
 
+// noteFinding prints the note of a finding, if its class has one.
 func noteFinding(p *cli.Process, f compat.Finding) {
 	if f.Class == compat.Noted {
 		fmt.Fprintf(p.Stderr, "gvw: %s: %s\n", f.Shown, f.Text)

@@ -33,6 +33,8 @@ type remaining struct {
 // between is the least time between two updates of the line.
 const between = 500 * time.Millisecond
 
+// newRemaining returns the line of a run that begins now. size is the number of bytes of text in
+// the data, 0 if it is not known.
 func newRemaining(out io.Writer, now func() time.Time, size int64) *remaining {
 	t := now()
 	return &remaining{out: out, now: now, size: size, begun: t, latest: t}
