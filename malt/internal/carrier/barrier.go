@@ -12,8 +12,8 @@ import (
 )
 
 // barrier counts barriers along a tree. A rank that enters tells the receivers of its updates that it has sent all.
-// When all its senders have said so, and all its children, it tells its parent. The root tells
-// its children, and they theirs, when all ranks have.
+// When it has that message from all its senders, and the one of all its children, it sends one to its parent. The
+// root then releases its children, and they theirs.
 type barrier struct {
 	parent   int
 	children []int

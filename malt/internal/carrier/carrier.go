@@ -202,7 +202,7 @@ func (c *Carrier) Send(ctx context.Context, id uint32, h Head, fill func(dst []b
 	b := o.buffers.get()
 	c.set.Mu.Unlock()
 
-	// Encoding and checksum take long, and nobody else knows b.
+	// Encoding and checksum take long, and no other goroutine has b.
 	data, err := fill(b.data[:0])
 	if err == nil && len(data) > o.Size {
 		err = fmt.Errorf("malt: %s: an update of %d bytes, the limit is %d", o.Name, len(data), o.Size)

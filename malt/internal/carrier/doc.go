@@ -12,7 +12,7 @@
 // A sender has a queue for each object and receiver, and a receiver one for each object and sender, both of a fixed
 // depth. An update that arrives in a full queue replaces the oldest one, which the
 // statistics count as overwritten. A receiver therefore never holds back a sender, and a sender's queue empties at the
-// speed of the network. What happens if it is full is the sender's choice ([Full]).
+// speed of the network. [Full] has the sender's choices for a full queue.
 //
 // An update is complete when it enters a queue, so that readers never see a torn one. Its
 // checksum is verified before: a damaged update is dropped and counted.

@@ -20,7 +20,7 @@ type peer struct {
 	position int
 	link     *link.Link
 
-	// What is sent.
+	// The outgoing side.
 	turn     uint32   // the object that was last served
 	current  outgoing // the update that is being written; buf nil: none
 	at       int      // its bytes that are written
@@ -33,7 +33,7 @@ type peer struct {
 	passed   uint64   // barriers of which a child has been told
 	fenced   uint64   // barriers before which all updates of this peer have arrived
 
-	// What is received; only for the goroutine that reads.
+	// The incoming side; only for the goroutine that reads.
 	incoming updateHead
 	queue    *receiveQueue
 	memory   []byte

@@ -34,8 +34,8 @@
 // # Torn updates
 //
 // A sender may overwrite an update while the receiver reads it. The reader takes an
-// update only if header and trailer agree. What it reads through a view may be torn all the same: MALT's
-// plain gather allows that. [Reader.Copy] reads header, trailer, payload and header again, and
+// update only if header and trailer agree. A view may become torn after that, which MALT's
+// plain gather allows. [Reader.Copy] reads header, trailer, payload and header again, and
 // verifies the checksum of its copy, so that it never returns a torn update.
 //
 // A writer in shared memory sets the header to 0, writes the payload, the trailer and
