@@ -209,7 +209,7 @@ func TestLauncherIsLost(t *testing.T) {
 		{"options", func(args []string) []string { return append(args, "--l2", "2") }, []string{"l2=2 here, l2=0 there"}},
 		{"ranks", func(args []string) []string { args[2] = "3"; return args }, []string{"total=3 here, total=4 there"}},
 		{"data", func(args []string) []string { args[slices.Index(args, "t.vw")] = "u.vw"; return args }, []string{"was made from", "examples in"}},
-		{"sharding", func(args []string) []string { return slices.Insert(args, 3, "--shard", "lines") }, []string{"was made from", "--shard"}},
+		{"sharding", func(args []string) []string { return slices.Insert(args, 3, "--shard", "lines") }, []string{"was made from", "--data in the same shards"}},
 	} {
 		r := run(t, j.dir, gvwBin, no.args(j.args("-f", "refused", "--checkpoint", "ck", "--resume"))...)
 		r.ends(t, "other "+no.name, 6, append(no.says, "omit --resume")...)
@@ -227,7 +227,7 @@ func TestLauncherIsLost(t *testing.T) {
 		says    []string
 		keeps   int // files of the first run, afterwards
 	}{
-		{"not asked to", false, nil, whole, []string{"--resume would go on from it"}, 2},
+		{"not asked to", false, nil, whole, []string{"use --resume to continue from it"}, 2},
 		{"other options, not asked to", false, []string{"--l2", "2"}, otherWhole, []string{"it belongs to other options: l2=2 here, l2=0 there"}, 2},
 		{"damaged", true, []string{"--resume"}, whole, []string{newest[len(j.dir)+1:], "checksum", goingOn + `" rank=0 step=` + before}, 0},
 		{"whole", false, []string{"--resume"}, whole, []string{"using the checkpoint of another run", goingOn + `" rank=0 step=3`}, 0},

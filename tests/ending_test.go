@@ -119,7 +119,7 @@ func TestPlaceIsGone(t *testing.T) {
 	if err := os.RemoveAll(j.place()); err != nil {
 		t.Fatal(err)
 	}
-	j.late(0, "again").ends(t, "no place", 6, "rank 0 owes again", "there is no _gvw/one/model-", "another run ID")
+	j.late(0, "again").ends(t, "no place", 6, "rank 0 owes again", "_gvw/one/model-", "does not exist", "another run ID")
 	j.late(0, "again", "--run_dir", "-").ends(t, "none wanted", 6, "job finished")
 	nothingLeft(t, j.dir, "again")
 	if _, err := os.Stat(j.place()); err == nil {

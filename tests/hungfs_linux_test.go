@@ -198,7 +198,7 @@ func TestInputHangs(t *testing.T) {
 			log := strings.Split(readFile(t, filepath.Join(dir, name+".logs", "rank-01.log")), "\n")
 			for _, want := range [][]string{
 				{"waiting for the file system", "to=read", "file=" + name, "since=5s"},
-				{"cannot read " + name, "no answer", "after 6s"},
+				{"cannot read " + name, "does not respond", "after 6s"},
 			} {
 				if !slices.ContainsFunc(log, func(line string) bool {
 					return !slices.ContainsFunc(want, func(w string) bool { return !strings.Contains(line, w) })

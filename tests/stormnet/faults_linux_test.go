@@ -57,6 +57,10 @@ func (j *job) begin(ctx context.Context, i int, f Fault) (undo func()) {
 	case Kill:
 		j.signal(f.Host, unix.SIGKILL)
 	case Crash:
+		// A signal before main has begun ends a Go program with exit code 2, which is no crash.
+		for ctx.Err() == nil && !j.reported(f.Host) {
+			pause(ctx, 10*time.Millisecond)
+		}
 		crashes := []unix.Signal{unix.SIGQUIT, unix.SIGABRT, unix.SIGSEGV}
 		j.signal(f.Host, crashes[f.Draw%uint64(len(crashes))])
 	case Stop:

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -170,6 +171,20 @@ func (j *job) process(host int) int {
 		return top
 	}
 	return int(harness.Find(func(p harness.Process) bool { return p.Parent() == top }))
+}
+
+// reported reports whether the newest process of a host has written to its log: its main function runs. Each
+// process begins by naming the faults that it is given.
+func (j *job) reported(host int) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, a := range slices.Backward(j.attempts) {
+		if a.Host == host {
+			info, err := os.Stat(a.stderr)
+			return err == nil && info.Size() > 0
+		}
+	}
+	return true // the host has no process
 }
 
 // settled reports whether every attempt that the end of the job depends on has ended.
