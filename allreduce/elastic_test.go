@@ -137,9 +137,9 @@ func TestElasticConfig(t *testing.T) {
 		t.Error(err)
 	}
 	for want, change := range map[string]func(*Config){
-		"Elastic: OnLoss: ":     func(c *Config) { c.OnLoss = Abort },
-		"Elastic: Job.RunKey: ": func(c *Config) { c.Job.RunKey = "" },
-		"Checkpoints: who":      func(c *Config) { c.Checkpoints = &memoryCheckpoints{} },
+		"Elastic: OnLoss: ":                                func(c *Config) { c.OnLoss = Abort },
+		"Elastic: Job.RunKey: ":                            func(c *Config) { c.Job.RunKey = "" },
+		"Checkpoints: a job that starts from a checkpoint": func(c *Config) { c.Checkpoints = &memoryCheckpoints{} },
 	} {
 		c := good
 		change(&c)
