@@ -43,6 +43,14 @@ func (o *Provenance) Code(c *snapshot.Coder, rank int) {
 	c.Err = &ProvenanceError{rank, fmt.Sprintf("a model of CRC %08x", then[3]), fmt.Sprintf("one of CRC %08x", now[3])}
 }
 
+// SkipProvenance skips what [Provenance.Code] writes, for a reader that takes only other parts of a record.
+func SkipProvenance(c *snapshot.Coder) {
+	for range 4 {
+		var skipped uint64
+		c.U64("what a lost rank has read", &skipped)
+	}
+}
+
 // describe formats the identity of a shard.
 func describe(d [3]uint64) string {
 	return fmt.Sprintf("%d examples in %d bytes (CRC %08x)", d[0], d[1], d[2])

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/internal/invariant"
 	"github.com/gvw-project/gvw/learn/internal/job"
 	"github.com/gvw-project/gvw/learn/internal/snapshot"
 	"github.com/gvw-project/gvw/learn/internal/training"
@@ -114,6 +115,7 @@ func (m *Classes) Shrink() (void bool, err error) {
 		}
 		var t vwtext.Table
 		d := snapshot.Coder{B: rest, Reading: true}
+		job.SkipProvenance(&d)
 		t.Code(&d)
 		for range 2 { // the warning of labels, the phase
 			var skip uint64
@@ -123,6 +125,10 @@ func (m *Classes) Shrink() (void bool, err error) {
 			return false, d.Err
 		}
 		for i, sum := range sums {
+			if invariant.Enabled {
+				invariant.Check(m.chooser.Sampled || sum.TotalWeight == r.TotalWeight,
+					"sgdstage: class %d of lost rank %d has weight %v, its examples have %v", i, lost.Rank, sum.TotalWeight, r.TotalWeight)
+			}
 			gone.classes[i].Nsx += sum.Nsx - m.loaded[i].Nsx
 			gone.classes[i].TotalWeight += sum.TotalWeight - m.loaded[i].TotalWeight
 		}
