@@ -133,8 +133,6 @@ func (g *Group) untilEnded(w *client.Wiring, failures <-chan broken) {
 		}
 		g.cfg.Log.Warn("connection failed", "rank", g.cfg.Rank, "peer", last.rank, "err", last.err)
 		g.member.Ask(g.ctx, last.rank, 0, protocol.EdgeBroke, last.err.Error())
-		timer := time.NewTimer(askEvery)
-		defer timer.Stop()
-		again = timer.C
+		again = time.After(askEvery)
 	}
 }
