@@ -42,8 +42,8 @@ func TestAllocHasTheBytesOfTCP(t *testing.T) {
 	}
 }
 
-// allocSum sums in place and into another slice. who has a bit for each vector of a rank that is
-// in shared memory.
+// allocSum sums in place and into another slice. Each bit of who stands for
+// a vector of a rank that is in shared memory.
 func allocSum(g *Group, who, seed int, want []float32) error {
 	var dst, src []float32
 	var err error

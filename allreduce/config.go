@@ -113,7 +113,7 @@ type Config struct {
 	DialTimeout time.Duration
 	// Stall is the time without a byte, between two ranks that are in the same collective,
 	// after which the job ends; 0 is 60 s. A link slower than Chunk per Stall is stalled.
-	// So is a transfer of the state that needs longer than Stall for 256 KiB.
+	// A transfer of the state is stalled if it needs longer than Stall for 256 KiB.
 	Stall time.Duration
 	// MaxWait is the time for which a rank may be missing from a collective before the job
 	// ends. 0 is no limit while the rank sends heartbeats. vw workers send none: in a job

@@ -74,7 +74,7 @@ func (c *Config) Validate() error {
 		fault("no data: give a file, stdin or a cache")
 	}
 	if len(c.Sources) == 0 && c.Cache != "" && c.KillCache {
-		fault("cache %s cannot be made anew (stream.Config.KillCache) without data to make it from", c.Cache)
+		fault("cache %s cannot be rebuilt (stream.Config.KillCache) without data to make it from", c.Cache)
 	}
 	for _, s := range c.Sources {
 		if s.Open == nil {

@@ -361,7 +361,7 @@ func TestConfigReportsAllFaults(t *testing.T) {
 	stdin := stream.Source{Name: "stdin", Open: func(context.Context) (io.ReadCloser, error) { return nil, io.EOF }}
 	for want, cfg := range map[string]stream.Config{
 		"no data: give a file, stdin or a cache":                                                     {Feature: bits18},
-		"cache c cannot be made anew (stream.Config.KillCache) without data to make it from":         {Feature: bits18, Cache: "c", KillCache: true},
+		"cache c cannot be rebuilt (stream.Config.KillCache) without data to make it from":           {Feature: bits18, Cache: "c", KillCache: true},
 		"stdin can be read only once: 2 passes need a cache (stream.Config.Cache)":                   {Feature: bits18, Passes: 2, Sources: []stream.Source{stdin}},
 		"-1 workers: want 0 (as many as cores) or more\nchunks of -1 bytes: want 0 (262144) or more": {Feature: bits18, Workers: -1, ChunkSize: -1, Sources: []stream.Source{stdin}},
 	} {

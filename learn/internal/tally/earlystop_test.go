@@ -7,8 +7,8 @@ import (
 )
 
 // Three passes without a better loss end the training. The curvature pass of L-BFGS counts as
-// one, since it has the weights of the pass before. So does a pass whose loss improves by less
-// than the precision of a float32.
+// one, since it has the weights of the pass before. A pass whose loss improves by
+// less than the precision of a float32 counts, too.
 func TestHoldoutPatience(t *testing.T) {
 	h := EarlyStop{On: true, Patience: 3}
 	for pass, c := range []struct {
