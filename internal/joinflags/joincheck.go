@@ -11,6 +11,7 @@ import (
 	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/files"
 	"github.com/gvw-project/gvw/internal/flags"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // HasAny reports whether any of the named options was given.
@@ -95,17 +96,21 @@ func checkSpare(s *cli.Settings) (errs []error) {
 	return errs
 }
 
-// checkElastic checks that the server can distinguish late attempts from new jobs: that needs a
-// run ID, and a loss policy under which late attempts become standbys.
+// elasticOptions has the options that set the fields of [protocol.ElasticError], with the values
+// that an elastic job accepts.
+var elasticOptions = map[string]string{
+	"OnLoss":     "--on_loss wait or shrink",
+	"Job.RunKey": "--run_id NAME",
+}
+
+// checkElastic checks that the server can distinguish late attempts from new jobs. The rule is
+// that of the server and the library, with options instead of fields.
 func checkElastic(s *cli.Settings) (errs []error) {
 	if !s.Has("elastic") {
 		return nil
 	}
-	if how := s.Get("on_loss"); how != "wait" && how != "shrink" {
-		errs = append(errs, cli.Usagef("--elastic without --on_loss wait or shrink: late attempts of missing ranks must become standbys"))
-	}
-	if !s.Has("run_id") {
-		errs = append(errs, cli.Usagef("--elastic without --run_id NAME: a rank that starts after the end would begin the job again"))
+	for _, e := range protocol.CheckElastic(flags.OnLoss(s.Get("on_loss")), s.Get("run_id")) {
+		errs = append(errs, cli.Usagef("--elastic without %s: %s", elasticOptions[e.Field], e.Reason))
 	}
 	return errs
 }

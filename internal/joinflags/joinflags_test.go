@@ -78,3 +78,20 @@ func TestListenAt(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// Each field that the rule of elastic jobs can name has its option in the message.
+func TestElasticFaultsNameOptions(t *testing.T) {
+	errs := Check(parse(t, rank+"--elastic"))
+	if len(errs) != len(elasticOptions) {
+		t.Errorf("%d faults, want %d: %v", len(errs), len(elasticOptions), errs)
+	}
+	for field, option := range elasticOptions {
+		want := "--elastic without " + option + ": "
+		if !slices.ContainsFunc(errs, func(err error) bool { return strings.HasPrefix(err.Error(), want) }) {
+			t.Errorf("%s: no fault begins with %q: %v", field, want, errs)
+		}
+	}
+	if errs := Check(parse(t, rank+"--elastic --on_loss shrink --run_id r")); len(errs) > 0 {
+		t.Errorf("a complete elastic job is refused: %v", errs)
+	}
+}
