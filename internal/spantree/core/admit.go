@@ -556,7 +556,7 @@ func (m *Machine) onFail(a *attempt, f *protocol.FailFrame) {
 // sends the reason if that has changed.
 func (m *Machine) onHeartbeat(a *attempt, f *protocol.HeartbeatFrame) {
 	a.waitText, a.ackedAt = f.Waits, m.Now
-	a.waiting = a.waiting.next(f.WaitsFor, f.Collective, f.Epoch, m.Now)
+	a.waits = a.waits.Next(f.WaitsFor, f.Collective, f.Epoch, m.Now)
 	m.send(a, &protocol.HeartbeatAckFrame{Seq: f.Seq})
 	j := a.job
 	if j.phase != filling && j.phase != recovering {

@@ -54,8 +54,8 @@
 //     hold a rank, and which wait for one
 //   - wiring.go, resume.go: the start of an epoch, and where it resumes
 //   - recover.go, shrink.go, handover.go, effort.go: losses
-//   - links.go, culprit.go, sources.go, pull.go, evictee.go: faulty edges
-//     between ranks, and the end to evict
+//   - links.go, sources.go, pull.go: faulty edges between ranks (with package
+//     edges), and the sources of missing data
 //   - finish.go, ended.go, cancel.go: the end of a job
 //   - restart.go: reconnections and restarts of the server
 //   - report.go, status.go: texts for people

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gvw-project/gvw/internal/spantree/edges"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
@@ -158,7 +159,7 @@ type attempt struct {
 	deliverSent  bool     // it was sent DELIVER
 	epochState
 	speed
-	waiting waiting
+	waits edges.Waits // of its heartbeats
 
 	// port is that of the data listener. A vw worker sends it later than its registration; hasPort
 	// reports that it is known.

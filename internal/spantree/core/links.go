@@ -11,12 +11,13 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/topo"
+	"github.com/gvw-project/gvw/internal/spantree/edges"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // Edges between two live ranks may stall, break or corrupt bytes. A rank that detects this sends
-// ASK, and graph.culprit finds the edge to charge. A charge ends the epoch, and may evict an end of
-// the edge (see evictee).
+// ASK, and package edges decides which edge is charged. A charge ends the epoch, and may evict an
+// end of the edge.
 
 const (
 	chargeLasts = 10 * time.Minute // after which a charge no longer counts
@@ -53,30 +54,6 @@ type charge struct {
 	// unopened are the connections that had not opened when the edge was charged.
 	unopened [][2]*attempt
 	open     map[*attempt]int // number of open connections by member, if the charged edge had not opened; else nil
-}
-
-// waiting is the content of the newest heartbeat.
-type waiting struct {
-	waitsFor   int
-	collective uint64
-	epoch      protocol.Epoch
-	at         time.Time
-	since      time.Time // first heartbeat with this collective; zero: it was the epoch's first
-	same       time.Time // first of the successive heartbeats with this collective, or this unopened connection
-}
-
-// next returns the state after another heartbeat.
-func (w waiting) next(waitsFor int, collective uint64, e protocol.Epoch, now time.Time) waiting {
-	next := waiting{waitsFor: waitsFor, collective: collective, epoch: e, at: now, since: w.since, same: w.same}
-	switch {
-	case w.epoch != e:
-		next.since, next.same = time.Time{}, now
-	case w.collective != collective:
-		next.since, next.same = now, now
-	case collective == 0 && w.waitsFor != waitsFor:
-		next.same = now
-	}
-	return next
 }
 
 // onAsk acknowledges ASK. The decision follows at once, or when more heartbeats are known.
@@ -133,11 +110,11 @@ func (m *Machine) decideAsks(j *job) {
 			delete(j.links.asks, r)
 			continue
 		}
-		if w := q.from.waiting; q.fault == protocol.EdgeStalls && w.at.After(q.at) && (w.collective != q.collective || w.collective == 0 && w.waitsFor != q.peer.rank) {
+		if w := q.from.waits; q.fault == protocol.EdgeStalls && w.At.After(q.at) && (w.Collective != q.collective || w.Collective == 0 && w.For != q.peer.rank) {
 			delete(j.links.asks, r) // the awaited bytes or connection have arrived
 			continue
 		}
-		near, far, why := g.culprit(complaint{from: r, to: q.peer.rank, fault: q.fault, collective: q.collective, at: q.at})
+		near, far, why := g.Charge(edges.Ask{From: r, To: q.peer.rank, Fault: q.fault, Collective: q.collective, At: q.at})
 		if near < 0 {
 			continue
 		}
@@ -171,25 +148,21 @@ func (j *job) chargeWords(near, far *attempt, why string) string {
 }
 
 // graph returns the graph of the job's newest epoch, made of heartbeats and pending ASKs.
-func (j *job) graph(now time.Time) *graph {
-	g := &graph{now: now, nodes: make(map[int]node, len(j.holders))}
+func (j *job) graph(now time.Time) *edges.Graph {
+	g := &edges.Graph{Now: now, Nodes: make(map[int]edges.Node, len(j.holders))}
 	for rank, a := range j.holders {
 		if a.wired != j.epoch {
 			continue
 		}
-		w := a.waiting
-		n := node{waitsFor: -1, broke: -1}
-		if w.epoch == j.epoch {
-			n.heard, n.collective, n.waitsFor, n.entered, n.since = w.at, w.collective, w.waitsFor, w.since, w.same
-		}
+		n := a.waits.Node(j.epoch)
 		switch q, ok := j.links.asks[rank]; {
 		case !ok:
 		case q.fault == protocol.EdgeBroke:
-			n.broke = q.peer.rank
-		case q.unopened() && q.peer.rank == n.waitsFor:
-			n.askedBefore = q.before
+			n.Broke = q.peer.rank
+		case q.unopened() && q.peer.rank == n.WaitsFor:
+			n.AskedBefore = q.before
 		}
-		g.nodes[rank] = n
+		g.Nodes[rank] = n
 	}
 	return g
 }
@@ -227,10 +200,10 @@ func (m *Machine) settleCharge(j *job) (evicted bool) {
 		return false
 	}
 	ends := c.ends
-	if ends[0].rank > ends[1].rank { // evictee returns ends[1] if nothing distinguishes them: the higher rank
+	if ends[0].rank > ends[1].rank { // Evictee returns ends[1] if nothing distinguishes them: the higher rank
 		ends[0], ends[1] = ends[1], ends[0]
 	}
-	a := evictee(ends, c.unopened, charges, c.open)
+	a := edges.Evictee(ends, c.unopened, charges, c.open)
 	if a == nil {
 		return false
 	}
@@ -244,14 +217,14 @@ func (m *Machine) settleCharge(j *job) (evicted bool) {
 
 // unopenedEdges returns the connections about which ranks have asked, and whose far ends are not at
 // work.
-func (j *job) unopenedEdges() (edges [][2]*attempt) {
+func (j *job) unopenedEdges() (unopened [][2]*attempt) {
 	for _, r := range sortedRanks(j.links.asks) {
 		q := j.links.asks[r]
-		if w := q.peer.waiting; q.unopened() && w.epoch == j.epoch && (w.collective > 0 || w.waitsFor >= 0) {
-			edges = append(edges, [2]*attempt{q.from, q.peer})
+		if w := q.peer.waits; q.unopened() && w.Epoch == j.epoch && (w.Collective > 0 || w.For >= 0) {
+			unopened = append(unopened, [2]*attempt{q.from, q.peer})
 		}
 	}
-	return edges
+	return unopened
 }
 
 // opened returns, for each member, how many connections of the ranks' tree have opened in the
@@ -259,7 +232,7 @@ func (j *job) unopenedEdges() (edges [][2]*attempt) {
 func (j *job) opened() map[*attempt]int {
 	members := j.members()
 	tree := topo.Binary(len(members))
-	through := func(a *attempt) bool { return a.waiting.epoch == j.epoch && a.waiting.collective > 0 }
+	through := func(a *attempt) bool { return a.waits.Epoch == j.epoch && a.waits.Collective > 0 }
 	open := map[*attempt]int{}
 	for i, a := range members {
 		if p := tree.Parent(i); p != topo.None && (through(a) || through(members[p])) {
@@ -294,7 +267,7 @@ func (j *job) chargeTable() string {
 	if len(j.links.charges) == 0 {
 		return "no edge was charged"
 	}
-	var edges []string
+	var list []string
 	count := map[string]int{}
 	for _, c := range j.links.charges {
 		a, b := c.ends[0], c.ends[1]
@@ -303,11 +276,11 @@ func (j *job) chargeTable() string {
 		}
 		edge := fmt.Sprintf("%d (%s) – %d (%s)", a.rank, a.host, b.rank, b.host)
 		if count[edge]++; count[edge] == 1 {
-			edges = append(edges, edge)
+			list = append(list, edge)
 		}
 	}
-	for i, e := range edges {
-		edges[i] = fmt.Sprintf("%s: %d", e, count[e])
+	for i, e := range list {
+		list[i] = fmt.Sprintf("%s: %d", e, count[e])
 	}
-	return "charges of edges: " + strings.Join(edges, ", ")
+	return "charges of edges: " + strings.Join(list, ", ")
 }

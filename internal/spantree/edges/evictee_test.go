@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package core
+package edges
 
 import (
 	"slices"
@@ -13,29 +13,29 @@ import (
 func TestEvictee(t *testing.T) {
 	const ends = "bc"
 	for name, c := range map[string]struct {
-		doubts  []string // connections that did not open in the epoch
-		charges []string // oldest first
-		open    map[string]int
-		want    string // "": both stay
+		unopened []string // connections that did not open in the epoch
+		charges  []string // oldest first
+		open     map[string]int
+		want     string // "": both stay
 	}{
 		"the first charge":                                {charges: []string{"bc"}},
 		"the second one":                                  {charges: []string{"bc", "bc"}, want: "c"},
 		"the second one, seen from the other end":         {charges: []string{"bc", "cb"}, want: "c"},
-		"the first charge, c lacks another connection":    {doubts: []string{"bc", "dc"}, charges: []string{"bc"}, want: "c"},
-		"the first charge, b lacks another connection":    {doubts: []string{"bc", "ba"}, charges: []string{"bc"}, want: "b"},
-		"both ends ask":                                   {doubts: []string{"bc", "cb"}, charges: []string{"bc"}},
-		"each end lacks another connection":               {doubts: []string{"bc", "ba", "dc"}, charges: []string{"bc"}},
-		"and again":                                       {doubts: []string{"bc", "ba", "dc"}, charges: []string{"bc", "bc"}, want: "c"},
-		"b has an older charge with a, and c lacks d":     {doubts: []string{"bc", "dc"}, charges: []string{"ab", "bc"}, want: "c"},
+		"the first charge, c lacks another connection":    {unopened: []string{"bc", "dc"}, charges: []string{"bc"}, want: "c"},
+		"the first charge, b lacks another connection":    {unopened: []string{"bc", "ba"}, charges: []string{"bc"}, want: "b"},
+		"both ends ask":                                   {unopened: []string{"bc", "cb"}, charges: []string{"bc"}},
+		"each end lacks another connection":               {unopened: []string{"bc", "ba", "dc"}, charges: []string{"bc"}},
+		"and again":                                       {unopened: []string{"bc", "ba", "dc"}, charges: []string{"bc", "bc"}, want: "c"},
+		"b has an older charge with a, and c lacks d":     {unopened: []string{"bc", "dc"}, charges: []string{"ab", "bc"}, want: "c"},
 		"b has an older charge with a":                    {charges: []string{"ab", "bc"}, want: "b"},
 		"a peer of b has as many charges as b":            {charges: []string{"ab", "ad", "bc"}},
 		"b has more charges than c":                       {charges: []string{"ab", "ad", "bc", "bc"}, want: "b"},
 		"an earlier attempt of c was charged with b":      {charges: []string{"bC", "bC", "bc"}, want: "b"},
-		"an edge elsewhere does not open":                 {doubts: []string{"bc", "ad"}, charges: []string{"bc"}},
-		"a peer lacks as many connections as c":           {doubts: []string{"bc", "dc", "da"}, charges: []string{"bc"}},
-		"c lacks three connections, and one of them two":  {doubts: []string{"bc", "dc", "ec", "da"}, charges: []string{"bc"}, want: "c"},
-		"other connections of c have opened":              {doubts: []string{"bc"}, charges: []string{"bc", "bc"}, open: map[string]int{"c": 1}, want: "b"},
-		"a connection of b opens only at the second time": {doubts: []string{"bc", "ba"}, charges: []string{"bc", "bc"}, want: "b"},
+		"an edge elsewhere does not open":                 {unopened: []string{"bc", "ad"}, charges: []string{"bc"}},
+		"a peer lacks as many connections as c":           {unopened: []string{"bc", "dc", "da"}, charges: []string{"bc"}},
+		"c lacks three connections, and one of them two":  {unopened: []string{"bc", "dc", "ec", "da"}, charges: []string{"bc"}, want: "c"},
+		"other connections of c have opened":              {unopened: []string{"bc"}, charges: []string{"bc", "bc"}, open: map[string]int{"c": 1}, want: "b"},
+		"a connection of b opens only at the second time": {unopened: []string{"bc", "ba"}, charges: []string{"bc", "bc"}, want: "b"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			edges := func(list []string) (all [][2]string) {
@@ -45,7 +45,7 @@ func TestEvictee(t *testing.T) {
 				return all
 			}
 			got := ""
-			if a := evictee([2]string{ends[:1], ends[1:]}, edges(c.doubts), edges(c.charges), c.open); a != nil {
+			if a := Evictee([2]string{ends[:1], ends[1:]}, edges(c.unopened), edges(c.charges), c.open); a != nil {
 				got = *a
 			}
 			if got != c.want {
@@ -67,7 +67,7 @@ func TestEvicteeOfArbitraryEdges(t *testing.T) {
 		unopened := rapid.SliceOfN(edge, 0, 6).Draw(t, "unopened")
 		charges := append(rapid.SliceOfN(edge, 0, 8).Draw(t, "charges"), ends)
 		open := rapid.MapOf(rapid.IntRange(0, 5), rapid.IntRange(0, 3)).Draw(t, "open")
-		got := evictee(ends, unopened, charges, open)
+		got := Evictee(ends, unopened, charges, open)
 		if got != nil && *got != ends[0] && *got != ends[1] {
 			t.Fatalf("rank %d is evicted for the edge %v", *got, ends)
 		}
@@ -78,7 +78,7 @@ func TestEvicteeOfArbitraryEdges(t *testing.T) {
 			}
 		}
 		slices.Reverse(turned)
-		again := evictee(ends, unopened, turned, open)
+		again := Evictee(ends, unopened, turned, open)
 		if (got == nil) != (again == nil) || got != nil && *got != *again {
 			t.Fatalf("charges %v evict %v, in another order %v", charges, got, again)
 		}

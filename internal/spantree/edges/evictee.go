@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package core
+package edges
 
 // The end of a charged edge to evict is a function of the graph of charged edges. Either the
 // network of one host is broken, or the network between two hosts. In the first case the attempt on
 // that host is an end of several bad edges, and each of its peers is an end of one. In the second
 // case the ends do not differ.
 
-// evictee returns the end of a charged edge that must be evicted; nil if both stay. unopened are
+// Evictee returns the end of a charged edge that must be evicted; nil if both stay. unopened are
 // the connections that have not opened in the epoch; charges include the new one; open counts the
 // connections of each attempt that have opened in the epoch.
 //
@@ -15,9 +15,9 @@ package core
 // holds for unopened connections first, then for charged edges. The second charge on an edge evicts
 // the end with more unopened connections, else with fewer open ones, else with more charged edges,
 // else with more charges, else ends[1].
-func evictee[A comparable](ends [2]A, doubts, charges [][2]A, open map[A]int) *A {
-	doubted, charged := peersOf(append(doubts[:len(doubts):len(doubts)], ends)), peersOf(charges)
-	for _, bad := range []map[A]map[A]bool{doubted, charged} {
+func Evictee[A comparable](ends [2]A, unopened, charges [][2]A, open map[A]int) *A {
+	lacking, charged := peersOf(append(unopened[:len(unopened):len(unopened)], ends)), peersOf(charges)
+	for _, bad := range []map[A]map[A]bool{lacking, charged} {
 		for i := range ends {
 			if outnumbers(bad, ends[i]) {
 				return &ends[i]
@@ -38,7 +38,7 @@ func evictee[A comparable](ends [2]A, doubts, charges [][2]A, open map[A]int) *A
 		return nil
 	}
 	for _, count := range []func(A) int{
-		func(a A) int { return len(doubted[a]) },
+		func(a A) int { return len(lacking[a]) },
 		func(a A) int { return -open[a] },
 		func(a A) int { return len(charged[a]) },
 		func(a A) int { return total[a] },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package core
+package edges
 
 import (
 	"strings"
@@ -11,6 +11,9 @@ import (
 
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
+
+// birth is the time at which the tests begin.
+var birth = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // absent stands for the absence of a rank.
 const absent = -1
@@ -23,20 +26,20 @@ type beat struct {
 
 // The edge to charge, as a function of the ranks' newest heartbeats and ASKs. By default every rank
 // has been in its state for long, and rank 0 sends ASK about its edge to rank 1.
-func TestCulprit(t *testing.T) {
+func TestCharge(t *testing.T) {
 	const (
 		now  = time.Minute // time since birth
 		late = openWithin + time.Second
 	)
-	stalls := complaint{from: 0, to: 1, fault: protocol.EdgeStalls, collective: 5, at: birth.Add(now - time.Second)}
+	stalls := Ask{From: 0, To: 1, Fault: protocol.EdgeStalls, Collective: 5, At: birth.Add(now - time.Second)}
 	opens, corrupts, gives := stalls, stalls, stalls
-	opens.collective, corrupts.fault, gives.fault = 0, protocol.EdgeCorrupts, protocol.EdgeNoTransfer
-	broke := func(from, to int, ago time.Duration) complaint {
-		return complaint{from: from, to: to, fault: protocol.EdgeBroke, collective: 5, at: birth.Add(now - ago)}
+	opens.Collective, corrupts.Fault, gives.Fault = 0, protocol.EdgeCorrupts, protocol.EdgeNoTransfer
+	broke := func(from, to int, ago time.Duration) Ask {
+		return Ask{From: from, To: to, Fault: protocol.EdgeBroke, Collective: 5, At: birth.Add(now - ago)}
 	}
 	work := beat{0, absent}
 	for name, c := range map[string]struct {
-		q         complaint
+		q         Ask
 		beats     []beat        // of ranks 0, 1, …
 		broke     map[int]int   // far end of the edge that a rank reports as broken, by rank
 		silent    int           // rank without a heartbeat since the ASK; 0: none
@@ -86,18 +89,18 @@ func TestCulprit(t *testing.T) {
 			if c.stayed == 0 {
 				c.stayed = late
 			}
-			g := &graph{now: birth.Add(now), nodes: map[int]node{}}
+			g := &Graph{Now: birth.Add(now), Nodes: map[int]Node{}}
 			for rank := range c.beats {
-				n := node{heard: birth.Add(now), collective: c.beats[rank].in, waitsFor: c.beats[rank].waits, since: birth.Add(now - c.stayed), broke: absent}
+				n := Node{Heard: birth.Add(now), Collective: c.beats[rank].in, WaitsFor: c.beats[rank].waits, Since: birth.Add(now - c.stayed), Broke: absent}
 				if c.silent == rank && rank > 0 {
-					n.heard = c.q.at
+					n.Heard = c.q.At
 				}
 				if to, ok := c.broke[rank]; ok {
-					n.broke = to
+					n.Broke = to
 				}
-				g.nodes[rank] = n
+				g.Nodes[rank] = n
 			}
-			near, far, why := g.culprit(c.q)
+			near, far, why := g.Charge(c.q)
 			if near != c.near || far != c.far || !strings.Contains(why, c.why) || c.why == "" && why != "" {
 				t.Errorf("the edge %d-%d is charged (%q), want %d-%d (%q)", near, far, why, c.near, c.far, c.why)
 			}
@@ -107,12 +110,12 @@ func TestCulprit(t *testing.T) {
 
 // atWork reports whether the rank neither is in a collective nor opens a connection. Ranks that
 // wait for it have no reason to complain.
-func (n node) atWork() bool { return n.collective == 0 && n.waitsFor < 0 }
+func (n Node) atWork() bool { return n.Collective == 0 && n.WaitsFor < 0 }
 
 // Properties of any graph. The charged edge is between two ranks of the epoch. Its near end waits
 // for the far end or reports it. A rank at work is never charged for a stall. The answer does not
 // depend on the numbers of the ranks.
-func TestCulpritOfArbitraryGraphs(t *testing.T) {
+func TestChargeOfArbitraryGraphs(t *testing.T) {
 	charged := 0
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.IntRange(2, 7).Draw(t, "size")
@@ -120,23 +123,23 @@ func TestCulpritOfArbitraryGraphs(t *testing.T) {
 			return birth.Add(time.Duration(rapid.IntRange(0, 6).Draw(t, label)) * 10 * time.Second)
 		}
 		other := func(label string) int { return rapid.IntRange(absent, size).Draw(t, label) } // size: not a member
-		g := &graph{now: birth.Add(time.Minute), nodes: map[int]node{}}
+		g := &Graph{Now: birth.Add(time.Minute), Nodes: map[int]Node{}}
 		for rank := range size {
-			g.nodes[rank] = node{
-				heard: instant("heard"), collective: uint64(rapid.IntRange(0, 2).Draw(t, "collective")), waitsFor: other("waits for"),
-				entered: instant("entered"), since: instant("since"), broke: absent,
+			g.Nodes[rank] = Node{
+				Heard: instant("heard"), Collective: uint64(rapid.IntRange(0, 2).Draw(t, "collective")), WaitsFor: other("waits for"),
+				Entered: instant("entered"), Since: instant("since"), Broke: absent,
 			}
 			if rapid.Bool().Draw(t, "reports") { // on another rank: the machine ignores an ASK about oneself
-				n := g.nodes[rank]
-				n.broke = (rank + rapid.IntRange(1, size-1).Draw(t, "broke")) % size
-				g.nodes[rank] = n
+				n := g.Nodes[rank]
+				n.Broke = (rank + rapid.IntRange(1, size-1).Draw(t, "broke")) % size
+				g.Nodes[rank] = n
 			}
 		}
-		q := complaint{from: rapid.IntRange(0, size-1).Draw(t, "from"), fault: protocol.EdgeFault(rapid.IntRange(1, 4).Draw(t, "fault")), at: instant("asked")}
-		q.to = (q.from + rapid.IntRange(1, size-1).Draw(t, "to")) % size
-		q.collective = g.nodes[q.from].collective
+		q := Ask{From: rapid.IntRange(0, size-1).Draw(t, "from"), Fault: protocol.EdgeFault(rapid.IntRange(1, 4).Draw(t, "fault")), At: instant("asked")}
+		q.To = (q.From + rapid.IntRange(1, size-1).Draw(t, "to")) % size
+		q.Collective = g.Nodes[q.From].Collective
 
-		near, far, why := g.culprit(q)
+		near, far, why := g.Charge(q)
 		turn := rapid.IntRange(0, size-1).Draw(t, "turn")
 		turned := func(rank int) int {
 			if rank < 0 || rank >= size {
@@ -144,14 +147,14 @@ func TestCulpritOfArbitraryGraphs(t *testing.T) {
 			}
 			return (rank + turn) % size
 		}
-		h := &graph{now: g.now, nodes: map[int]node{}}
-		for rank, n := range g.nodes {
-			n.waitsFor, n.broke = turned(n.waitsFor), turned(n.broke)
-			h.nodes[turned(rank)] = n
+		h := &Graph{Now: g.Now, Nodes: map[int]Node{}}
+		for rank, n := range g.Nodes {
+			n.WaitsFor, n.Broke = turned(n.WaitsFor), turned(n.Broke)
+			h.Nodes[turned(rank)] = n
 		}
 		p := q
-		p.from, p.to = turned(q.from), turned(q.to)
-		if n, f, _ := h.culprit(p); n != turned(near) || f != turned(far) {
+		p.From, p.To = turned(q.From), turned(q.To)
+		if n, f, _ := h.Charge(p); n != turned(near) || f != turned(far) {
 			t.Errorf("the edge %d-%d is charged; after a rotation of the ranks by %d it is %d-%d", near, far, turn, n, f)
 		}
 		if near < 0 || far < 0 {
@@ -161,15 +164,15 @@ func TestCulpritOfArbitraryGraphs(t *testing.T) {
 			return
 		}
 		charged++
-		a, member := g.nodes[near]
-		b, peer := g.nodes[far]
-		if !member || near == far || !peer && q.fault == protocol.EdgeStalls {
+		a, member := g.Nodes[near]
+		b, peer := g.Nodes[far]
+		if !member || near == far || !peer && q.Fault == protocol.EdgeStalls {
 			t.Errorf("the edge %d-%d is charged, which is not between two members", near, far)
 		}
-		if [2]int{near, far} != [2]int{q.from, q.to} && a.waitsFor != far && a.broke != far {
+		if [2]int{near, far} != [2]int{q.From, q.To} && a.WaitsFor != far && a.Broke != far {
 			t.Errorf("rank %d neither waits for rank %d nor reports it", near, far)
 		}
-		if q.fault == protocol.EdgeStalls && b.atWork() && !a.opens() {
+		if q.Fault == protocol.EdgeStalls && b.atWork() && !a.opens() {
 			t.Errorf("rank %d is charged, and at work: %+v", far, b)
 		}
 	})
@@ -181,19 +184,14 @@ func TestCulpritOfArbitraryGraphs(t *testing.T) {
 // A rank that enters the collective after the ASK is not charged, although it and its neighbour wait
 // for each other for a moment. Another ASK may charge it.
 func TestNoChargeJustAfterEntry(t *testing.T) {
-	j := &job{epoch: protocol.Epoch{Term: 1, N: 1}, holders: map[int]*attempt{}}
-	for rank := range 2 {
-		a := &attempt{rank: rank}
-		a.wired = j.epoch
-		j.holders[rank] = a
-	}
-	asked := birth
+	epoch, asked := protocol.Epoch{Term: 1, N: 1}, birth
+	var ranks [2]Waits
 	beat := func(rank, waitsFor int, collective uint64, after time.Duration) {
-		a := j.holders[rank]
-		a.waiting = a.waiting.next(waitsFor, collective, j.epoch, asked.Add(after))
+		ranks[rank] = ranks[rank].Next(waitsFor, collective, epoch, asked.Add(after))
 	}
 	ask := func(at time.Duration) int {
-		_, far, _ := j.graph(asked.Add(at)).culprit(complaint{from: 0, to: 1, collective: 5, fault: protocol.EdgeStalls, at: asked.Add(at)})
+		g := Graph{Now: asked.Add(at), Nodes: map[int]Node{0: ranks[0].Node(epoch), 1: ranks[1].Node(epoch)}}
+		_, far, _ := g.Charge(Ask{From: 0, To: 1, Collective: 5, Fault: protocol.EdgeStalls, At: asked.Add(at)})
 		return far
 	}
 	beat(0, 1, 5, -time.Second)
