@@ -31,8 +31,8 @@ const (
 // defaultDialTimeout is the default of Config.DialTimeout.
 const defaultDialTimeout = 100 * time.Second
 
-// stall is the time after which two ranks ask the server about a connection that does not open.
-const stall = 20 * time.Second
+// defaultStall is the default of Config.Stall.
+const defaultStall = 20 * time.Second
 
 // Config describes this rank and its job. Server, Job, Total and OnLoss are the same on all ranks.
 type Config struct {
@@ -54,6 +54,10 @@ type Config struct {
 	Heartbeat     time.Duration // interval of messages to the server; 0: 1 s
 	LostAfter     time.Duration // silence after which the server counts this rank as lost; 0: 10 s
 	ServerTimeout time.Duration // silence after which this rank gives up the server; 0: 10 min
+	// Stall is the time without a byte after which a connection to another rank counts as broken, and after which
+	// the server is asked about one that does not open. 0: 20 s. More than LostAfter, so that a rank whose process is
+	// stopped is found by its silence towards the server.
+	Stall time.Duration
 
 	Log *slog.Logger // events; nil: none
 }
@@ -64,6 +68,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.DialTimeout == 0 {
 		c.DialTimeout = defaultDialTimeout
+	}
+	if c.Stall == 0 {
+		c.Stall = defaultStall
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
@@ -76,6 +83,9 @@ func (c Config) Validate() error {
 	faults := c.mesh().Faults()
 	if c.OnLoss != Abort && c.OnLoss != Shrink {
 		faults = append(faults, fmt.Errorf("OnLoss: got %v, want abort or shrink", c.OnLoss))
+	}
+	if c.Stall < 0 {
+		faults = append(faults, fmt.Errorf("Stall: got %v, want a positive duration", c.Stall))
 	}
 	for i, err := range faults {
 		faults[i] = fmt.Errorf("malt: %w", err)

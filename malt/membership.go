@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/gvw-project/gvw/allreduce/topo"
 	"github.com/gvw-project/gvw/internal/members"
@@ -15,9 +14,6 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/malt/internal/carrier"
 )
-
-// askEvery is the interval at which a rank reports a broken connection, until the server has ended the epoch.
-const askEvery = time.Second
 
 // run goes from membership to membership, until the job ends.
 func (g *Group) run(w *client.Wiring) {
@@ -52,7 +48,7 @@ func (g *Group) epoch(w *client.Wiring, first bool) {
 	self := live.Position(g.cfg.Rank)
 	conns := g.mesh.Epoch(mesh.EpochConfig{
 		Wiring: w, Members: live, Tree: topo.Binary(len(live)), Self: self, Over: g.member.Ended(w),
-		Later: !first, AskAfter: stall,
+		Later: !first, AskAfter: g.cfg.Stall,
 		Ask: func(ctx context.Context, rank int, detail string) {
 			g.member.Ask(ctx, rank, 0, protocol.EdgeStalls, detail)
 		},
@@ -71,7 +67,7 @@ func (g *Group) epoch(w *client.Wiring, first bool) {
 	if err := conns.Connect(g.ctx); err != nil {
 		if !errors.Is(err, mesh.ErrOver) && g.ctx.Err() == nil {
 			report(conns.Unreachable(), err)
-			g.untilEnded(w, failures)
+			g.untilEnded(w, nil, failures)
 		}
 		return
 	}
@@ -82,7 +78,7 @@ func (g *Group) epoch(w *client.Wiring, first bool) {
 	if err := g.begin(c); err != nil {
 		report(-1, err)
 	}
-	g.untilEnded(w, failures)
+	g.untilEnded(w, c, failures)
 	g.mu.Lock()
 	g.carrier, g.conns = nil, nil
 	for _, o := range g.objects {
@@ -110,29 +106,4 @@ func (g *Group) begin(c *carrier.Carrier) error {
 	g.carrier = c
 	g.wake()
 	return nil
-}
-
-// untilEnded waits for the end of the epoch. It reports broken connections to the server, which decides whose
-// loss they are.
-func (g *Group) untilEnded(w *client.Wiring, failures <-chan broken) {
-	var again <-chan time.Time
-	var last broken
-	for {
-		select {
-		case <-g.member.Ended(w):
-			return
-		case <-g.ctx.Done():
-			return
-		case last = <-failures:
-		case <-again:
-		}
-		if last.rank < 0 {
-			g.fail(last.err)
-			_ = g.member.Fail(g.ctx, last.err.Error(), "") // the other ranks learn it from the server
-			return
-		}
-		g.cfg.Log.Warn("connection failed", "rank", g.cfg.Rank, "peer", last.rank, "err", last.err)
-		g.member.Ask(g.ctx, last.rank, 0, protocol.EdgeBroke, last.err.Error())
-		again = time.After(askEvery)
-	}
 }

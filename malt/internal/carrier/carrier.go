@@ -263,9 +263,7 @@ func (c *Carrier) Receive(ctx context.Context, id uint32, use func([]Arrival)) e
 		return c.waitError(err, "gathering "+o.Name, o.pace.BeforeMerge())
 	}
 	o.take()
-	c.set.Mu.Unlock()
-	use(o.taken)
-	c.set.Mu.Lock()
+	c.lend(o, use)
 	o.giveBack(c.Members)
 	if o.Mode == pace.ASP {
 		return nil
@@ -275,6 +273,13 @@ func (c *Carrier) Receive(ctx context.Context, id uint32, use func([]Arrival)) e
 		c.peers[from].tell(note{noteAck, id, round})
 	}
 	return nil
+}
+
+// lend calls use with the taken updates, without the lock. The lock is held again even if use panics.
+func (c *Carrier) lend(o *object, use func([]Arrival)) {
+	c.set.Mu.Unlock()
+	defer c.set.Mu.Lock()
+	use(o.taken)
 }
 
 // take moves the updates that are merged now from the queues to taken. Newer ones stay; older ones go.

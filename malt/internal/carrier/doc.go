@@ -33,5 +33,5 @@
 //	progress:        kind u32 │ object u32 │ number u64
 //
 // The kinds of progress frames, called notes here, are 1 acknowledgement (number is the round), 2 the sender has left the object, 3 and 4 a barrier
-// towards the root of the tree and back (number counts barriers), and 5 that all updates before that barrier are sent.
+// towards the root of the tree and back (number counts barriers), 5 that all updates before that barrier are sent, and 6 a probe without content.
 package carrier

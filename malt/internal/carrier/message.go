@@ -16,11 +16,12 @@ const (
 	callUpdate   = 1
 	callDescribe = 2
 
-	noteAck  = 1
-	noteLeft = 2
-	noteUp   = 3
-	noteDown = 4
-	noteSent = 5
+	noteAck   = 1
+	noteLeft  = 2
+	noteUp    = 3
+	noteDown  = 4
+	noteSent  = 5
+	noteProbe = 6
 )
 
 const (
@@ -105,7 +106,7 @@ func decodeNote(b []byte) (n note, err error) {
 		return n, fmt.Errorf("a note has %d bytes, want %d", len(b), link.MaxProgress)
 	}
 	n = note{kind: le.Uint32(b), object: le.Uint32(b[4:]), number: le.Uint64(b[8:])}
-	if n.kind < noteAck || n.kind > noteSent {
+	if n.kind < noteAck || n.kind > noteProbe {
 		return n, fmt.Errorf("a note of unknown kind %d", n.kind)
 	}
 	return n, nil

@@ -243,6 +243,8 @@ func (p *peer) Progress(payload []byte) error {
 	}
 	c := p.c
 	switch n.kind {
+	case noteProbe:
+		return nil // its bytes are counted
 	case noteSent:
 		p.fenced = max(p.fenced, n.number)
 		c.passOn()

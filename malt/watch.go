@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package malt
+
+import (
+	"time"
+
+	"github.com/gvw-project/gvw/internal/clock"
+	"github.com/gvw-project/gvw/internal/spantree/client"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
+	"github.com/gvw-project/gvw/malt/internal/carrier"
+	"github.com/gvw-project/gvw/malt/internal/monitor"
+)
+
+const (
+	// askEvery is the interval at which a rank reports a broken connection, until the server has ended the epoch. The
+	// server decides later than 1 s after the newest report.
+	askEvery = 5 * time.Second
+	// probesPerStall is the number of probes on a silent connection before it counts as broken.
+	probesPerStall = 8
+)
+
+// untilEnded watches the connections of c until the server ends the epoch of w. It reports broken ones to the server,
+// which decides whose loss they are. c is nil if the epoch has no traffic.
+func (g *Group) untilEnded(w *client.Wiring, c *carrier.Carrier, failures <-chan broken) {
+	tick := min(time.Second, g.cfg.Stall/probesPerStall)
+	ticker := time.NewTicker(tick)
+	defer ticker.Stop()
+	m := monitor.New(monitor.Config{Silence: g.cfg.Stall, Again: askEvery})
+	running := clock.Clock{Tick: tick} // a pause of this process is no silence of others
+	for {
+		select {
+		case <-g.member.Ended(w):
+			return
+		case <-g.ctx.Done():
+			return
+		case f := <-failures:
+			if f.rank < 0 {
+				g.fail(f.err)
+				_ = g.member.Fail(g.ctx, f.err.Error(), "") // the other ranks learn it from the server
+				return
+			}
+			m.Failed(f.rank, f.err)
+		case <-ticker.C:
+		}
+		now, _ := running.Read(time.Now())
+		if c != nil {
+			c.Probe(func(rank int, read int64, stopped bool) { m.Observe(rank, read, stopped, now) })
+		}
+		if r, due := m.Report(now); due {
+			g.cfg.Log.Warn("connection failed: asking the server about it", "rank", g.cfg.Rank, "peer", r.Rank, "err", r.Err)
+			g.member.Ask(g.ctx, r.Rank, 0, protocol.EdgeBroke, r.Err.Error())
+		}
+	}
+}
