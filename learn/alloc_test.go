@@ -4,6 +4,8 @@ package learn
 
 import (
 	"testing"
+
+	"github.com/gvw-project/gvw/option"
 )
 
 // A run allocates for batches, tables and files, never for an example: twenty
@@ -33,7 +35,7 @@ func TestNoAllocationPerExample(t *testing.T) {
 	}{
 		{"sgd", func(c *Config) { c.Passes = 2 }},
 		{"l-bfgs", func(c *Config) {
-			c.Passes, c.Batch.BFGS, c.Reg.L2, c.Batch.Termination = 4, true, 1, Some[float64](0)
+			c.Passes, c.Batch.BFGS, c.Reg.L2, c.Batch.Termination = 4, true, 1, option.Some[float64](0)
 		}},
 		{"test", func(c *Config) { c.TestOnly = true }},
 	} {

@@ -18,6 +18,7 @@ import (
 	"github.com/gvw-project/gvw/optim"
 	"github.com/gvw-project/gvw/optim/ftrl"
 	"github.com/gvw-project/gvw/optim/sgd"
+	"github.com/gvw-project/gvw/option"
 )
 
 // Input is one source of examples. The command opens it (local file, HDFS,
@@ -121,11 +122,11 @@ type HoldoutConfig struct {
 
 // FeatureConfig configures the features of examples and their indices.
 type FeatureConfig struct {
-	Bits       uint           // log2 of the number of weights, 1 to 32, equal to that of the loaded model; 0: that of the model, or 18
-	Hash       string         // "strings" hashes names that are numbers to themselves, "all" does not; empty: as the loaded model, or strings
-	HashSeed   Option[uint32] // seed of the hash; not set: that of the loaded model, or 0
-	NoConstant bool           // leave the constant feature out
-	Constant   float32        // weight of the constant feature at the start
+	Bits       uint                  // log2 of the number of weights, 1 to 32, equal to that of the loaded model; 0: that of the model, or 18
+	Hash       string                // "strings" hashes names that are numbers to themselves, "all" does not; empty: as the loaded model, or strings
+	HashSeed   option.Option[uint32] // seed of the hash; not set: that of the loaded model, or 0
+	NoConstant bool                  // leave the constant feature out
+	Constant   float32               // weight of the constant feature at the start
 	Namespaces Namespaces
 
 	// DictionaryPath lists the directories in which the files of Namespaces.Dictionary are
@@ -143,16 +144,16 @@ type SGDConfig struct {
 	Invariant  bool // updates that respect importance weights
 	Adax       bool // adaptive sums of x² instead of g²·x²
 
-	LearningRate      Option[float32] // not set: vw's default for the rule
-	PowerT            Option[float32] // exponent of the learning rate's decay; not set: 0.5
-	InitialT          Option[float32] // examples before the first, for the decay; not set: vw's default for the rule
-	DecayLearningRate float32         // factor on the learning rate after each pass; 0: 1
+	LearningRate      option.Option[float32] // not set: vw's default for the rule
+	PowerT            option.Option[float32] // exponent of the learning rate's decay; not set: 0.5
+	InitialT          option.Option[float32] // examples before the first, for the decay; not set: vw's default for the rule
+	DecayLearningRate float32                // factor on the learning rate after each pass; 0: 1
 }
 
 // FTRLConfig configures the learners of the FTRL family, which run in one process.
 type FTRLConfig struct {
-	Rule        ftrl.Rule       // learner; ftrl.None: SGD
-	Alpha, Beta Option[float32] // α and β; not set: vw's defaults for the rule
+	Rule        ftrl.Rule              // learner; ftrl.None: SGD
+	Alpha, Beta option.Option[float32] // α and β; not set: vw's defaults for the rule
 }
 
 // RegConfig configures the regularisation of weights.
@@ -163,8 +164,8 @@ type RegConfig struct {
 	SparseL2 float32 // λ on the weights of the current example, in SGD
 	NoBias   bool    // do not regularise the constant
 
-	L1State float64         // gravity at the start; 0: that of the loaded model, or 0
-	L2State Option[float64] // contraction at the start; not set, or 1: that of the loaded model, or 1
+	L1State float64                // gravity at the start; 0: that of the loaded model, or 0
+	L2State option.Option[float64] // contraction at the start; not set, or 1: that of the loaded model, or 1
 
 	Input           string // file with the λ and centre of each weight, used instead of L2 and Model.Initial; Model.Open opens it. Empty: none
 	Output          string // file for the Hessian at the end, as a regulariser; for the model without L-BFGS. Empty: none
@@ -178,10 +179,10 @@ type LossConfig struct {
 	QuantileTau float32 // τ of the quantile loss; 0: 0.5
 	ExpectileQ  float32 // q of the expectile loss; it has no default
 
-	LogisticMin   Option[float32] // label of the negative class of the logistic loss; not set: -1
-	LogisticMax   Option[float32] // label of its positive class; not set: 1
-	MinPrediction Option[float32] // smallest prediction; if neither limit is set, the range follows the labels
-	MaxPrediction Option[float32] // largest prediction; if only the other limit is set: 0
+	LogisticMin   option.Option[float32] // label of the negative class of the logistic loss; not set: -1
+	LogisticMax   option.Option[float32] // label of its positive class; not set: 1
+	MinPrediction option.Option[float32] // smallest prediction; if neither limit is set, the range follows the labels
+	MaxPrediction option.Option[float32] // largest prediction; if only the other limit is set: 0
 
 	Link   string // "identity", "logistic", "glf1" or "poisson"; empty: that of the loaded model, or identity
 	Binary bool   // predict -1 or 1, and report the 0/1 loss
@@ -189,22 +190,22 @@ type LossConfig struct {
 
 // OAAConfig configures the reduction of many classes to one model per class.
 type OAAConfig struct {
-	Classes       int         // number of classes; 0: one model of simple labels
-	Subsample     int         // number of other classes that learn from an example; 0: all
-	Probabilities bool        // predict the probability of each class
-	Scores        bool        // predict the score of each class
-	Indexing      Option[int] // label of the first class, 0 or 1; not set: by the data
-	NamedLabels   string      // names of the classes, separated by commas; empty: numbers
+	Classes       int                // number of classes; 0: one model of simple labels
+	Subsample     int                // number of other classes that learn from an example; 0: all
+	Probabilities bool               // predict the probability of each class
+	Scores        bool               // predict the score of each class
+	Indexing      option.Option[int] // label of the first class, 0 or 1; not set: by the data
+	NamedLabels   string             // names of the classes, separated by commas; empty: numbers
 }
 
 // BatchConfig configures L-BFGS and conjugate gradients.
 type BatchConfig struct {
-	BFGS              bool            // learn by L-BFGS
-	ConjugateGradient bool            // learn by conjugate gradients: BFGS with a Mem of 0, and without Termination unless it is set
-	Mem               Option[int]     // pairs of vectors that L-BFGS keeps, 0 means conjugate gradients; not set: 15
-	HessianOn         bool            // find the length of each step by a curvature pass
-	Termination       Option[float64] // least relative decrease of the loss; not set: 0.001
-	Semantics         optim.Semantics // version of vw to agree with; zero: 7.10
+	BFGS              bool                   // learn by L-BFGS
+	ConjugateGradient bool                   // learn by conjugate gradients: BFGS with a Mem of 0, and without Termination unless it is set
+	Mem               option.Option[int]     // pairs of vectors that L-BFGS keeps, 0 means conjugate gradients; not set: 15
+	HessianOn         bool                   // find the length of each step by a curvature pass
+	Termination       option.Option[float64] // least relative decrease of the loss; not set: 0.001
+	Semantics         optim.Semantics        // version of vw to agree with; zero: 7.10
 }
 
 // ModelConfig configures the models that a run reads and writes, and the weights at its start.

@@ -161,9 +161,7 @@ func (c *Config) updateRule() (sgd.Config, error) {
 	f := sgd.Flags{
 		Bits: c.Features.Bits,
 		SGD:  c.SGD.Plain, Adaptive: c.SGD.Adaptive, Normalized: c.SGD.Normalized, Invariant: c.SGD.Invariant,
-		LearningRate: c.SGD.LearningRate.Value, LearningRateSet: c.SGD.LearningRate.Set,
-		PowerT: c.SGD.PowerT.Value, PowerTSet: c.SGD.PowerT.Set,
-		InitialT: c.SGD.InitialT.Value, InitialTSet: c.SGD.InitialT.Set,
+		LearningRate: c.SGD.LearningRate, PowerT: c.SGD.PowerT, InitialT: c.SGD.InitialT,
 		DecayLearningRate: c.SGD.DecayLearningRate,
 		Adax:              c.SGD.Adax,
 		Masked:            c.Model.FeatureMask != "",

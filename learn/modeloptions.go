@@ -10,6 +10,7 @@ import (
 	"github.com/gvw-project/gvw/internal/merand"
 	"github.com/gvw-project/gvw/model"
 	"github.com/gvw-project/gvw/optim/ftrl"
+	"github.com/gvw-project/gvw/option"
 )
 
 // modelOptions returns the options that a model keeps. As in vw these are the options that
@@ -109,7 +110,7 @@ func (c *Config) takeOption(name string, o model.Option) error {
 		if c.Features.HashSeed.Set && c.Features.HashSeed.Value != uint32(seed) {
 			return disagree("Features.HashSeed", strconv.FormatUint(uint64(c.Features.HashSeed.Value), 10))
 		}
-		c.Features.HashSeed = Some(uint32(seed))
+		c.Features.HashSeed = option.Some(uint32(seed))
 	case "link":
 		if c.Loss.Link != "identity" && c.Loss.Link != o.Value {
 			return disagree("Loss.Link", c.Loss.Link)
@@ -135,7 +136,7 @@ func (c *Config) takeOption(name string, o model.Option) error {
 		if c.OAA.Indexing.Set && strconv.Itoa(c.OAA.Indexing.Value) != o.Value {
 			return disagree("OAA.Indexing", strconv.Itoa(c.OAA.Indexing.Value))
 		}
-		c.OAA.Indexing = Some(1)
+		c.OAA.Indexing = option.Some(1)
 		if o.Value == "0" {
 			c.OAA.Indexing.Value = 0
 		}
@@ -176,10 +177,10 @@ func (c *Config) takeOption(name string, o model.Option) error {
 			return &DataError{Name: name, Text: fmt.Sprintf("kept option --%s %q is no number", o.Name, o.Value)}
 		}
 		if o.Name == "power_t" && !c.SGD.PowerT.Set {
-			c.SGD.PowerT = Some(float32(v))
+			c.SGD.PowerT = option.Some(float32(v))
 		}
 		if o.Name == "learning_rate" && !c.SGD.LearningRate.Set {
-			c.SGD.LearningRate = Some(float32(v))
+			c.SGD.LearningRate = option.Some(float32(v))
 		}
 	default:
 		if known, ok := compat.Find(o.Name); ok && known.Accepted() {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gvw-project/gvw/model"
+	"github.com/gvw-project/gvw/option"
 )
 
 // withGiven compares configurations with what was given.
@@ -20,11 +21,11 @@ func TestKeptOptionsRoundTrip(t *testing.T) {
 		Features: FeatureConfig{
 			Namespaces: Namespaces{Quadratic: []string{"ab", "::"}},
 			Hash:       "all",
-			HashSeed:   Some[uint32](7),
+			HashSeed:   option.Some[uint32](7),
 			NoConstant: true,
 		},
 		Loss: LossConfig{Link: "glf1", Binary: true},
-		SGD:  SGDConfig{Plain: true, LearningRate: Some[float32](0.25), PowerT: Some[float32](0.4)},
+		SGD:  SGDConfig{Plain: true, LearningRate: option.Some[float32](0.25), PowerT: option.Some[float32](0.4)},
 	}
 	h := model.Header{Options: want.modelOptions(true)}
 	text := string(model.AppendOptions(nil, h.Options))
@@ -45,7 +46,7 @@ func TestKeptOptionsRoundTrip(t *testing.T) {
 
 // A model for prediction only keeps no update rule.
 func TestPredictOnlyKeepsNoRule(t *testing.T) {
-	c := Config{Loss: LossConfig{Link: "identity"}, SGD: SGDConfig{Plain: true, LearningRate: Some[float32](1)}, Batch: BatchConfig{BFGS: true}}
+	c := Config{Loss: LossConfig{Link: "identity"}, SGD: SGDConfig{Plain: true, LearningRate: option.Some[float32](1)}, Batch: BatchConfig{BFGS: true}}
 	if diff := cmp.Diff([]model.Option(nil), c.modelOptions(false)); diff != "" {
 		t.Errorf("kept options (-want +got):\n%s", diff)
 	}
@@ -57,7 +58,7 @@ func TestCommandLineAndModelMeet(t *testing.T) {
 	}}
 	given := Config{
 		Loss:     LossConfig{Link: "identity"},
-		SGD:      SGDConfig{LearningRate: Some[float32](2)},
+		SGD:      SGDConfig{LearningRate: option.Some[float32](2)},
 		Features: FeatureConfig{Namespaces: Namespaces{Quadratic: []string{"aa"}}},
 	}
 	if err := given.takeOptions("m", &kept); err != nil {
@@ -65,8 +66,8 @@ func TestCommandLineAndModelMeet(t *testing.T) {
 	}
 	want := Config{
 		Loss:     LossConfig{Link: "logistic"},
-		Features: FeatureConfig{HashSeed: Some[uint32](7), Namespaces: Namespaces{Quadratic: []string{"aa"}}},
-		SGD:      SGDConfig{LearningRate: Some[float32](2)},
+		Features: FeatureConfig{HashSeed: option.Some[uint32](7), Namespaces: Namespaces{Quadratic: []string{"aa"}}},
+		SGD:      SGDConfig{LearningRate: option.Some[float32](2)},
 	}
 	want.given.link = true
 	if diff := cmp.Diff(want, given, withGiven); diff != "" {

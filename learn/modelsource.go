@@ -11,6 +11,7 @@ import (
 	"github.com/gvw-project/gvw/learn/internal/tally"
 	"github.com/gvw-project/gvw/learn/internal/training"
 	"github.com/gvw-project/gvw/model"
+	"github.com/gvw-project/gvw/option"
 )
 
 // modelSource makes the models of a run, and saves the model of each pass.
@@ -30,7 +31,7 @@ var _ training.Models = (*modelSource)(nil)
 // Header returns the header of a model.
 func (m *modelSource) Header(resume bool) model.Header {
 	if m.fromZero != nil && m.fromZero() { // otherwise a later test would count classes from 1
-		m.cfg.OAA.Indexing = Some(0)
+		m.cfg.OAA.Indexing = option.Some(0)
 	}
 	r, c := m.job.All.Range, m.cfg
 	return model.Header{ID: c.Model.ID, MinLabel: r.Min, MaxLabel: r.Max, Bits: c.Features.Bits, NGrams: plainWords(c.Features.Namespaces.NGrams), Skips: plainWords(c.Features.Namespaces.Skips), Options: c.modelOptions(resume)}

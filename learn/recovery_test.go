@@ -20,6 +20,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
 	"github.com/gvw-project/gvw/internal/spantree/server"
 	"github.com/gvw-project/gvw/optim"
+	"github.com/gvw-project/gvw/option"
 )
 
 // disturbance is what happens to a rank in a step.
@@ -318,29 +319,29 @@ var recovered = []method{
 	{"normalized, sparse l2", func(c *Config) { c.Passes, c.SGD.Normalized, c.Reg.SparseL2, c.Loss.Function = 3, true, 1e-3, "hinge" }},
 	{"invariant", func(c *Config) { c.Passes, c.SGD.Invariant, c.Loss.Function = 3, true, "squared" }},
 	{"adax, power_t", func(c *Config) {
-		c.Passes, c.SGD.Adaptive, c.SGD.Adax, c.SGD.PowerT = 3, true, true, Some[float32](0.3)
+		c.Passes, c.SGD.Adaptive, c.SGD.Adax, c.SGD.PowerT = 3, true, true, option.Some[float32](0.3)
 	}},
 	{"holdout, early stop", func(c *Config) {
-		c.Passes, c.Holdout.Off, c.Holdout.EarlyTerminate, c.SGD.LearningRate = 12, false, 2, Some[float32](8)
+		c.Passes, c.Holdout.Off, c.Holdout.EarlyTerminate, c.SGD.LearningRate = 12, false, 2, option.Some[float32](8)
 	}},
 	{"shuffle, metrics", func(c *Config) {
 		c.Passes, c.Data.Shuffle, c.Data.ShuffleSeed, c.Metrics.Measures, c.Holdout.Off = 4, true, 7, []string{"auc", "logloss", "calibration"}, false
 	}},
 	{"validation", func(c *Config) {
-		c.Passes, c.Holdout.Valid, c.Holdout.EarlyTerminate, c.SGD.LearningRate = 10, []Input{textInput("valid", randomText(50))}, 2, Some[float32](8)
+		c.Passes, c.Holdout.Valid, c.Holdout.EarlyTerminate, c.SGD.LearningRate = 10, []Input{textInput("valid", randomText(50))}, 2, option.Some[float32](8)
 	}},
-	{"classes", func(c *Config) { c.OAA.Classes, c.Passes, c.OAA.Indexing = 3, 4, Some(0) }},
+	{"classes", func(c *Config) { c.OAA.Classes, c.Passes, c.OAA.Indexing = 3, 4, option.Some(0) }},
 	{"sampled classes", func(c *Config) {
-		c.OAA.Classes, c.OAA.Subsample, c.Passes, c.Holdout.Off, c.OAA.Probabilities, c.OAA.Indexing = 5, 2, 4, false, true, Some(0)
+		c.OAA.Classes, c.OAA.Subsample, c.Passes, c.Holdout.Off, c.OAA.Probabilities, c.OAA.Indexing = 5, 2, 4, false, true, option.Some(0)
 	}},
 	// These change so little of their tables that the changes are recorded instead of a copy.
 	{"large table, holdout", func(c *Config) { c.Features.Bits, c.Passes, c.Holdout.Off = 15, 5, false }},
 	{"large table, classes", func(c *Config) {
-		c.Features.Bits, c.OAA.Classes, c.Passes, c.OAA.Indexing = 16, 3, 4, Some(0)
+		c.Features.Bits, c.OAA.Classes, c.Passes, c.OAA.Indexing = 16, 3, 4, option.Some(0)
 	}},
 	{"test", func(c *Config) { c.TestOnly, c.Output.Predictions = true, "p" }},
 	{"l-bfgs", func(c *Config) {
-		c.Batch.BFGS, c.Passes, c.Reg.L2, c.Batch.Mem = true, 12, 1, Some(3)
+		c.Batch.BFGS, c.Passes, c.Reg.L2, c.Batch.Mem = true, 12, 1, option.Some(3)
 	}},
 	{"l-bfgs, holdout", func(c *Config) {
 		c.Batch.BFGS, c.Passes, c.Reg.L2, c.Holdout.Off, c.Holdout.EarlyTerminate = true, 20, 1e-3, false, 2
@@ -356,7 +357,7 @@ var recovered = []method{
 		c.Reg.Output, c.Reg.OutputText = "regularisers", "text"
 	}},
 	{"conjugate gradients", func(c *Config) {
-		c.Batch.BFGS, c.Batch.ConjugateGradient, c.Batch.Mem, c.Passes, c.Reg.L2 = true, true, Some(0), 12, 1
+		c.Batch.BFGS, c.Batch.ConjugateGradient, c.Batch.Mem, c.Passes, c.Reg.L2 = true, true, option.Some(0), 12, 1
 	}},
 	{"hybrid", func(c *Config) { c.Hybrid, c.Reg.L2 = &Hybrid{SGDPasses: 2, LBFGSPasses: 9}, 1 }},
 	{"hybrid, plain, holdout", func(c *Config) {

@@ -20,6 +20,7 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/server"
 	"github.com/gvw-project/gvw/learn/internal/sgdstage"
 	"github.com/gvw-project/gvw/model"
+	"github.com/gvw-project/gvw/option"
 )
 
 // shrinking is a job of three ranks that continues without some of them.
@@ -273,7 +274,7 @@ func TestRestartedSolversReachTheOptimum(t *testing.T) {
 	parts := deal(randomText(360), 3)
 	for _, mem := range []int{0, 5} {
 		m := method{"", func(c *Config) {
-			c.Batch.BFGS, c.Passes, c.Reg.L2, c.Batch.Mem, c.Batch.Termination = true, 60, 3, Some(mem), Some[float64](0)
+			c.Batch.BFGS, c.Passes, c.Reg.L2, c.Batch.Mem, c.Batch.Termination = true, 60, 3, option.Some(mem), option.Some[float64](0)
 		}}
 		var out files
 		c := methodConfig(m, "whole", parts[0]+parts[2], &out)

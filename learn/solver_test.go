@@ -21,6 +21,7 @@ import (
 	"github.com/gvw-project/gvw/model"
 	"github.com/gvw-project/gvw/optim"
 	"github.com/gvw-project/gvw/optim/optimtest"
+	"github.com/gvw-project/gvw/option"
 )
 
 // pointsText writes points as vw text whose features hash to their numbers.
@@ -90,10 +91,10 @@ func TestBatchFindsTheOptimum(t *testing.T) {
 			c := Config{
 				Data:     DataConfig{Inputs: []Input{textInput("points", pointsText(points))}},
 				Features: FeatureConfig{Bits: 4, NoConstant: true},
-				Loss:     LossConfig{Function: tc.loss, MinPrediction: Some[float32](-50), MaxPrediction: Some[float32](50)},
+				Loss:     LossConfig{Function: tc.loss, MinPrediction: option.Some[float32](-50), MaxPrediction: option.Some[float32](50)},
 				Reg:      RegConfig{L2: 2},
 				Passes:   120,
-				Batch:    BatchConfig{Termination: Some[float64](0)},
+				Batch:    BatchConfig{Termination: option.Some[float64](0)},
 			}
 			method(&c)
 			got := trainedPrior(t, c)
@@ -204,7 +205,7 @@ func TestNoBiasSparesTheConstant(t *testing.T) {
 		Data:     DataConfig{Inputs: []Input{textInput("x", text)}},
 		Features: FeatureConfig{Bits: 10},
 		Loss:     LossConfig{Function: "logistic"},
-		Batch:    BatchConfig{BFGS: true, Termination: Some[float64](0)},
+		Batch:    BatchConfig{BFGS: true, Termination: option.Some[float64](0)},
 		Passes:   30,
 		Reg:      RegConfig{L2: 1e4, NoBias: true},
 	}
@@ -237,9 +238,9 @@ func TestRegulariserCarriesData(t *testing.T) {
 		return Config{
 			Data:     DataConfig{Inputs: []Input{textInput("x", text)}},
 			Features: FeatureConfig{Bits: 3, NoConstant: true},
-			Batch:    BatchConfig{BFGS: true, Termination: Some[float64](0)},
+			Batch:    BatchConfig{BFGS: true, Termination: option.Some[float64](0)},
 			Passes:   40,
-			Loss:     LossConfig{MinPrediction: Some[float32](-50), MaxPrediction: Some[float32](50)},
+			Loss:     LossConfig{MinPrediction: option.Some[float32](-50), MaxPrediction: option.Some[float32](50)},
 		}
 	}
 	a := config(first)
@@ -356,7 +357,7 @@ func TestSemanticsDiffer(t *testing.T) {
 			Data:     DataConfig{Inputs: []Input{textInput("x", randomText(100))}},
 			Features: FeatureConfig{Bits: 10},
 			Loss:     LossConfig{Function: "logistic"},
-			Batch:    BatchConfig{BFGS: true, Termination: Some[float64](0), Semantics: semantics},
+			Batch:    BatchConfig{BFGS: true, Termination: option.Some[float64](0), Semantics: semantics},
 			Passes:   10,
 			Holdout:  HoldoutConfig{Off: true},
 		}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/learn/internal/snapshot"
+	"github.com/gvw-project/gvw/option"
 )
 
 // joined is a runner in its job.
@@ -197,10 +198,10 @@ func small(method func(*Config)) Config {
 var smallMethods = []func(*Config){
 	func(c *Config) { c.Holdout.Off, c.Holdout.Period = false, 3 },
 	func(c *Config) { c.OAA.Classes, c.Metrics.Measures = 3, []string{"accuracy"} },
-	func(c *Config) { c.Batch.BFGS, c.Reg.L2, c.Batch.Mem = true, 1, Some(2) },
-	func(c *Config) { c.Batch.BFGS, c.Reg.L2, c.Batch.Mem = true, 1, Some(0) },
+	func(c *Config) { c.Batch.BFGS, c.Reg.L2, c.Batch.Mem = true, 1, option.Some(2) },
+	func(c *Config) { c.Batch.BFGS, c.Reg.L2, c.Batch.Mem = true, 1, option.Some(0) },
 	func(c *Config) {
-		c.Hybrid, c.Reg.L2, c.Batch.Mem = &Hybrid{SGDPasses: 1, LBFGSPasses: 5}, 1, Some(2)
+		c.Hybrid, c.Reg.L2, c.Batch.Mem = &Hybrid{SGDPasses: 1, LBFGSPasses: 5}, 1, option.Some(2)
 	},
 }
 

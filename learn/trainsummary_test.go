@@ -6,13 +6,15 @@ import (
 	"bytes"
 	"errors"
 	"testing"
+
+	"github.com/gvw-project/gvw/option"
 )
 
 // A process that continues from a state has not seen the pass before. It shows no training
 // loss until it has completed a pass of its own.
 func TestTrainingLossAfterATakeover(t *testing.T) {
 	hybrid := func(c *Config) {
-		c.Hybrid, c.Reg.L2, c.Batch.Mem = &Hybrid{SGDPasses: 1, LBFGSPasses: 3}, 1, Some(2)
+		c.Hybrid, c.Reg.L2, c.Batch.Mem = &Hybrid{SGDPasses: 1, LBFGSPasses: 3}, 1, option.Some(2)
 	}
 	for steps := 1; steps <= 4; steps++ {
 		r, m := alone(t, small(hybrid))

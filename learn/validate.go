@@ -11,6 +11,7 @@ import (
 	"github.com/gvw-project/gvw/optim/descent"
 	"github.com/gvw-project/gvw/optim/ftrl"
 	"github.com/gvw-project/gvw/optim/lbfgs"
+	"github.com/gvw-project/gvw/option"
 )
 
 // withDefaults returns c with defaults for the fields at zero. It first records in given which
@@ -46,7 +47,7 @@ func (c Config) withDefaults() Config {
 		c.Loss.Link = "identity"
 	}
 	if c.Batch.ConjugateGradient {
-		c.Batch.BFGS, c.Batch.Mem = c.Hybrid == nil, Some(0)
+		c.Batch.BFGS, c.Batch.Mem = c.Hybrid == nil, option.Some(0)
 		c.Batch.Termination.Set = true // with its value, which is 0 if it was not given
 	}
 	if !c.Batch.Mem.Set {

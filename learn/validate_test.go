@@ -5,6 +5,8 @@ package learn
 import (
 	"strings"
 	"testing"
+
+	"github.com/gvw-project/gvw/option"
 )
 
 func TestValidateReportsAllFaults(t *testing.T) {
@@ -13,8 +15,8 @@ func TestValidateReportsAllFaults(t *testing.T) {
 		Passes:   -1,
 		Holdout:  HoldoutConfig{Period: -1, EarlyTerminate: -2},
 		Reg:      RegConfig{L2: -1, SGDL2: 1},
-		Loss:     LossConfig{Function: "cubic", Link: "none", MinPrediction: Some[float32](2), MaxPrediction: Some[float32](1)},
-		Batch:    BatchConfig{BFGS: true, Mem: Some(-1), Termination: Some[float64](-1)},
+		Loss:     LossConfig{Function: "cubic", Link: "none", MinPrediction: option.Some[float32](2), MaxPrediction: option.Some[float32](1)},
+		Batch:    BatchConfig{BFGS: true, Mem: option.Some(-1), Termination: option.Some[float64](-1)},
 		Model:    ModelConfig{Final: "m"},
 	}
 	err := c.Validate()

@@ -19,6 +19,7 @@ import (
 	"github.com/gvw-project/gvw/internal/joinflags"
 	"github.com/gvw-project/gvw/internal/train"
 	"github.com/gvw-project/gvw/learn"
+	"github.com/gvw-project/gvw/option"
 )
 
 // withContext calls f with the typed options of a command line.
@@ -54,18 +55,18 @@ func TestLearnConfig(t *testing.T) {
 		"--early_terminate 7":             {Holdout: learn.HoldoutConfig{EarlyTerminate: 7}},
 		"-b 20 --hash all":                {Features: learn.FeatureConfig{Bits: 20, Hash: "all"}},
 		"--hash strings":                  {Features: learn.FeatureConfig{Hash: "strings"}},
-		"--hash_seed 4294967295":          {Features: learn.FeatureConfig{HashSeed: learn.Some[uint32](1<<32 - 1)}},
+		"--hash_seed 4294967295":          {Features: learn.FeatureConfig{HashSeed: option.Some[uint32](1<<32 - 1)}},
 		"--noconstant -q ab -q a,":        {Features: learn.FeatureConfig{NoConstant: true, Namespaces: learn.Namespaces{Quadratic: []string{"ab", "a,"}}}},
 		"--sgd --adaptive":                {SGD: learn.SGDConfig{Plain: true, Adaptive: true}},
 		"--normalized --invariant":        {SGD: learn.SGDConfig{Normalized: true, Invariant: true}},
-		"-l 0 --power_t 0 --initial_t 0":  {SGD: learn.SGDConfig{LearningRate: learn.Some[float32](0), PowerT: learn.Some[float32](0), InitialT: learn.Some[float32](0)}},
-		"-l 0.1 --decay_learning_rate .9": {SGD: learn.SGDConfig{LearningRate: learn.Some[float32](0.1), DecayLearningRate: 0.9}},
-		"--power_t 0.3 --initial_t 2":     {SGD: learn.SGDConfig{PowerT: learn.Some[float32](0.3), InitialT: learn.Some[float32](2)}},
+		"-l 0 --power_t 0 --initial_t 0":  {SGD: learn.SGDConfig{LearningRate: option.Some[float32](0), PowerT: option.Some[float32](0), InitialT: option.Some[float32](0)}},
+		"-l 0.1 --decay_learning_rate .9": {SGD: learn.SGDConfig{LearningRate: option.Some[float32](0.1), DecayLearningRate: 0.9}},
+		"--power_t 0.3 --initial_t 2":     {SGD: learn.SGDConfig{PowerT: option.Some[float32](0.3), InitialT: option.Some[float32](2)}},
 		"--l2 1e-3 --sgd_l2 1e-4":         {Reg: learn.RegConfig{L2: f32(1e-3), SGDL2: f32(1e-4)}},
 		"--loss_function logistic":        {Loss: learn.LossConfig{Function: "logistic"}},
 		"--link glf1 --binary":            {Loss: learn.LossConfig{Link: "glf1", Binary: true}},
-		"--bfgs --mem 0":                  {Batch: learn.BatchConfig{BFGS: true, Mem: learn.Some(0)}},
-		"--mem 7 --termination 0.01":      {Batch: learn.BatchConfig{Mem: learn.Some(7), Termination: learn.Some[float64](f32(0.01))}},
+		"--bfgs --mem 0":                  {Batch: learn.BatchConfig{BFGS: true, Mem: option.Some(0)}},
+		"--mem 7 --termination 0.01":      {Batch: learn.BatchConfig{Mem: option.Some(7), Termination: option.Some[float64](f32(0.01))}},
 		"--hybrid 2:20":                   {Hybrid: &learn.Hybrid{SGDPasses: 2, LBFGSPasses: 20}},
 		"-f m -i n --readable_model r":    {Model: learn.ModelConfig{Final: "m", Initial: "n", Readable: "r"}},
 		"--predict_only_model":            {Model: learn.ModelConfig{PredictOnly: true}},

@@ -62,7 +62,7 @@ func (s *Spec) setField(field reflect.Value, c *Context) error {
 	if words, ok := value.([]string); ok && field.Kind() == reflect.String {
 		value = words[0]
 	}
-	if field.Kind() == reflect.Struct { // a learn.Option
+	if field.Kind() == reflect.Struct { // an option.Option
 		fieldAt(field, "Set").SetBool(true)
 		field = fieldAt(field, "Value")
 	}

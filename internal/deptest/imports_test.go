@@ -10,7 +10,7 @@ import (
 )
 
 // bottom are the packages that every package may import. They import only each other.
-var bottom = []string{"internal/fault", "internal/invariant", "internal/fmath", "internal/mem", "internal/merand", "internal/clock", "internal/plain", "internal/members"}
+var bottom = []string{"internal/fault", "internal/invariant", "internal/fmath", "internal/mem", "internal/merand", "internal/clock", "internal/plain", "internal/members", "option"}
 
 // wires are the packages that collectives and the server have in common: schedules, transports,
 // addresses and credentials.
@@ -26,6 +26,7 @@ type layer struct {
 }
 
 var layers = []layer{
+	{"option", nil, "a type of settings is below every Config that has it"},
 	{"internal/fault", bottom, "the bottom: every package may import it, so it imports none above the bottom"},
 	{"internal/invariant", bottom, "the bottom: every package may import it, so it imports none above the bottom"},
 	{"internal/fmath", bottom, "the bottom: every package may import it, so it imports none above the bottom"},

@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/gvw-project/gvw/internal/fmath"
+	"github.com/gvw-project/gvw/option"
 )
 
 // Config is the effective update rule, with all defaults resolved.
@@ -31,23 +32,31 @@ type Config struct {
 	FixedRange bool    // predictions are limited to the range they start with; false: it follows the labels
 }
 
-// Validate reports every fault of the configuration at once.
+// FieldError is a fault of a field of [Config], or of the field of [Flags] with the same name.
+type FieldError struct {
+	Field string // name of the field, such as LearningRate
+	Text  string // what it is, and what is wanted
+}
+
+func (e *FieldError) Error() string { return "sgd: " + e.Field + ": " + e.Text }
+
+// Validate reports every fault of the configuration at once, each as a [*FieldError].
 func (c *Config) Validate() error {
 	var faults []error
-	check := func(ok bool, format string, args ...any) {
+	check := func(ok bool, field, format string, args ...any) {
 		if !ok {
-			faults = append(faults, fmt.Errorf("sgd: "+format, args...))
+			faults = append(faults, &FieldError{field, fmt.Sprintf(format, args...)})
 		}
 	}
-	check(c.Bits >= 1 && c.Bits <= 32, "%d bits: there must be 2^1 to 2^32 weights", c.Bits)
-	check(finite(c.LearningRate) && c.LearningRate >= 0, "learning rate %v: it must be a finite number, 0 or more", c.LearningRate)
-	check(finite(c.PowerT), "power_t %v: it must be a finite number", c.PowerT)
-	check(finite(c.InitialT) && c.InitialT >= 0, "initial_t %v: it must be a finite number, 0 or more", c.InitialT)
-	check(finite(c.DecayLearningRate) && c.DecayLearningRate >= 0, "decay_learning_rate %v: it must be a finite number, 0 or more (1 for no decay)", c.DecayLearningRate)
-	check(c.Adaptive || !c.Adax, "adax without adaptive: there are no sums for it to change")
-	check(finite(c.SparseL2), "sparse_l2 %v: it must be a finite number", c.SparseL2)
-	check(c.L1 >= 0, "l1 %v: it must be 0 or more", c.L1)
-	check(c.L2 >= 0, "l2 %v: it must be 0 or more", c.L2)
+	check(c.Bits >= 1 && c.Bits <= 32, "Bits", "got %d, want 1 to 32, for 2^1 to 2^32 weights", c.Bits)
+	check(finite(c.LearningRate) && c.LearningRate >= 0, "LearningRate", "got %v, want a finite number, 0 or more", c.LearningRate)
+	check(finite(c.PowerT), "PowerT", "got %v, want a finite number", c.PowerT)
+	check(finite(c.InitialT) && c.InitialT >= 0, "InitialT", "got %v, want a finite number, 0 or more", c.InitialT)
+	check(finite(c.DecayLearningRate) && c.DecayLearningRate >= 0, "DecayLearningRate", "got %v, want a finite number, 0 or more (1 for no decay)", c.DecayLearningRate)
+	check(c.Adaptive || !c.Adax, "Adax", "it changes the sums of Adaptive, which is not set: set Adaptive, or leave Adax out")
+	check(finite(c.SparseL2), "SparseL2", "got %v, want a finite number", c.SparseL2)
+	check(c.L1 >= 0, "L1", "got %v, want 0 or more", c.L1)
+	check(c.L2 >= 0, "L2", "got %v, want 0 or more", c.L2)
 	return errors.Join(faults...)
 }
 
@@ -85,8 +94,9 @@ type Flags struct {
 	// it adds nothing.
 	SGD, Adaptive, Normalized, Invariant bool
 
-	LearningRate, PowerT, InitialT          float32
-	LearningRateSet, PowerTSet, InitialTSet bool // given; if not, the value beside it is ignored
+	LearningRate option.Option[float32] // not set: 0.5 or 10, by the rules, see Config
+	PowerT       option.Option[float32] // not set: 0.5
+	InitialT     option.Option[float32] // not set: 0 or 1, by the rules, see Config
 
 	DecayLearningRate float32 // 0: 1
 	Adax              bool
@@ -96,6 +106,18 @@ type Flags struct {
 	FixedRange        bool // a test run, or a range given by the user
 }
 
+// Validate reports every fault of the options at once, each as a [*FieldError]. If each option is
+// in its range, Validate reports the faults of their combination: the learning rate of some rules
+// is a product, which can overflow.
+func (f Flags) Validate() error {
+	given := f.unscaled()
+	if err := given.Validate(); err != nil {
+		return err
+	}
+	c := f.Config()
+	return c.Validate()
+}
+
 // Config resolves vw's defaults:
 //
 //	learning rate  0.5; 10 if a rule was given, but not both --adaptive and --normalized
@@ -103,6 +125,15 @@ type Flags struct {
 //	initial_t      0; 1 for the rules without --adaptive and --normalized,
 //	               whose learning rate is then multiplied by initial_t**power_t
 func (f Flags) Config() Config {
+	c := f.unscaled()
+	if c.plain() {
+		c.LearningRate *= fmath.Pow32(c.InitialT, c.PowerT)
+	}
+	return c
+}
+
+// unscaled returns Config with the learning rate before its multiplication.
+func (f Flags) unscaled() Config {
 	c := Config{
 		Bits:     f.Bits,
 		Adaptive: f.Adaptive, Normalized: f.Normalized, Invariant: f.Invariant,
@@ -130,18 +161,9 @@ func (f Flags) Config() Config {
 	if c.plain() {
 		c.InitialT = 1
 	}
-	if f.LearningRateSet {
-		c.LearningRate = f.LearningRate
-	}
-	if f.PowerTSet {
-		c.PowerT = f.PowerT
-	}
-	if f.InitialTSet {
-		c.InitialT = f.InitialT
-	}
-	if c.plain() {
-		c.LearningRate *= fmath.Pow32(c.InitialT, c.PowerT)
-	}
+	c.LearningRate = f.LearningRate.Or(c.LearningRate)
+	c.PowerT = f.PowerT.Or(c.PowerT)
+	c.InitialT = f.InitialT.Or(c.InitialT)
 	return c
 }
 

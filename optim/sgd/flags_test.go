@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gvw-project/gvw/loss"
+	"github.com/gvw-project/gvw/option"
 )
 
 // The recorded settings are those that vw 9.11.9 prints for these options.
@@ -17,6 +18,7 @@ func TestFlagsResolveVWsDefaults(t *testing.T) {
 		n
 		i
 	)
+	left := option.Option[float32]{Value: 7}
 	for _, c := range []struct {
 		options               string
 		flags                 Flags
@@ -25,14 +27,14 @@ func TestFlagsResolveVWsDefaults(t *testing.T) {
 		stride                int
 	}{
 		{"", Flags{}, a | n | i, 0.5, 0.5, 0, 4},
-		{"-l 0.3", Flags{LearningRate: 0.3, LearningRateSet: true}, a | n | i, 0.3, 0.5, 0, 4},
-		{"--power_t 0", Flags{PowerTSet: true}, a | n | i, 0.5, 0, 0, 4},
-		{"--initial_t 5", Flags{InitialT: 5, InitialTSet: true}, a | n | i, 0.5, 0.5, 5, 4},
+		{"-l 0.3", Flags{LearningRate: option.Some[float32](0.3)}, a | n | i, 0.3, 0.5, 0, 4},
+		{"--power_t 0", Flags{PowerT: option.Some[float32](0)}, a | n | i, 0.5, 0, 0, 4},
+		{"--initial_t 5", Flags{InitialT: option.Some[float32](5)}, a | n | i, 0.5, 0.5, 5, 4},
 		{"--sgd", Flags{SGD: true}, 0, 10, 0.5, 1, 1},
-		{"--sgd -l 0.1", Flags{SGD: true, LearningRate: 0.1, LearningRateSet: true}, 0, 0.1, 0.5, 1, 1},
-		{"--sgd -l 0.5 --initial_t 10", Flags{SGD: true, LearningRate: 0.5, LearningRateSet: true, InitialT: 10, InitialTSet: true}, 0, 1.58114, 0.5, 10, 1},
-		{"--sgd --initial_t 0", Flags{SGD: true, InitialTSet: true}, 0, 0, 0.5, 0, 1},
-		{"--sgd --power_t 0 --initial_t 4", Flags{SGD: true, PowerTSet: true, InitialT: 4, InitialTSet: true}, 0, 10, 0, 4, 1},
+		{"--sgd -l 0.1", Flags{SGD: true, LearningRate: option.Some[float32](0.1)}, 0, 0.1, 0.5, 1, 1},
+		{"--sgd -l 0.5 --initial_t 10", Flags{SGD: true, LearningRate: option.Some[float32](0.5), InitialT: option.Some[float32](10)}, 0, 1.58114, 0.5, 10, 1},
+		{"--sgd --initial_t 0", Flags{SGD: true, InitialT: option.Some[float32](0)}, 0, 0, 0.5, 0, 1},
+		{"--sgd --power_t 0 --initial_t 4", Flags{SGD: true, PowerT: option.Some[float32](0), InitialT: option.Some[float32](4)}, 0, 10, 0, 4, 1},
 		{"--invariant", Flags{Invariant: true}, i, 10, 0.5, 1, 1},
 		{"--adaptive", Flags{Adaptive: true}, a, 10, 0.5, 0, 4},
 		{"--normalized", Flags{Normalized: true}, n, 10, 0.5, 0, 4},
@@ -41,8 +43,8 @@ func TestFlagsResolveVWsDefaults(t *testing.T) {
 		{"--adaptive --normalized", Flags{Adaptive: true, Normalized: true}, a | n, 0.5, 0.5, 0, 4},
 		{"--adaptive --normalized --invariant", Flags{Adaptive: true, Normalized: true, Invariant: true}, a | n | i, 0.5, 0.5, 0, 4},
 		{"--sgd --adaptive", Flags{SGD: true, Adaptive: true}, a, 10, 0.5, 0, 4},
-		{"--adaptive --initial_t 3", Flags{Adaptive: true, InitialT: 3, InitialTSet: true}, a, 10, 0.5, 3, 4},
-		{"values without their Set are ignored", Flags{LearningRate: 7, PowerT: 7, InitialT: 7}, a | n | i, 0.5, 0.5, 0, 4},
+		{"--adaptive --initial_t 3", Flags{Adaptive: true, InitialT: option.Some[float32](3)}, a, 10, 0.5, 3, 4},
+		{"values that are not set are ignored", Flags{LearningRate: left, PowerT: left, InitialT: left}, a | n | i, 0.5, 0.5, 0, 4},
 	} {
 		got := c.flags.Config()
 		rule := 0
@@ -82,9 +84,33 @@ func TestValidateReportsAllFaults(t *testing.T) {
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, want := range []string{"33 bits", "learning rate -1", "power_t NaN", "initial_t -2", "decay_learning_rate NaN", "l1 -1", "l2 NaN"} {
+	for _, want := range []string{"Bits: got 33", "LearningRate: got -1", "PowerT: got NaN", "InitialT: got -2", "DecayLearningRate: got NaN", "L1: got -1", "L2: got NaN"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q does not mention %q", err, want)
+		}
+	}
+}
+
+// A fault of one option is reported once, even if the learning rate is computed from it. A
+// combination that overflows is reported only if each option is in its range.
+func TestFlagsValidate(t *testing.T) {
+	for name, c := range map[string]struct {
+		flags Flags
+		want  string
+	}{
+		"defaults":             {Flags{}, ""},
+		"one option":           {Flags{SGD: true, PowerT: option.Some(float32(math.NaN()))}, "sgd: PowerT: got NaN, want a finite number"},
+		"negative initial":     {Flags{SGD: true, InitialT: option.Some[float32](-1)}, "sgd: InitialT: got -1, want a finite number, 0 or more"},
+		"two options":          {Flags{L1: -1, L2: -2}, "sgd: L1: got -1, want 0 or more\nsgd: L2: got -2, want 0 or more"},
+		"the rate overflows":   {Flags{SGD: true, InitialT: option.Some[float32](1e38), PowerT: option.Some[float32](3)}, "sgd: LearningRate: got +Inf, want a finite number, 0 or more"},
+		"no scaling, no fault": {Flags{InitialT: option.Some[float32](1e38), PowerT: option.Some[float32](3)}, ""},
+	} {
+		got := ""
+		if err := c.flags.Validate(); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
 	}
 }
@@ -102,10 +128,10 @@ func TestInitialT(t *testing.T) {
 		g     float32
 	}{
 		{"default", Flags{}, Scalars{}, 0},
-		{"default, 5", Flags{InitialT: 5, InitialTSet: true}, Scalars{Nsx: 5, TotalWeight: 5, T: 5}, 5},
+		{"default, 5", Flags{InitialT: option.Some[float32](5)}, Scalars{Nsx: 5, TotalWeight: 5, T: 5}, 5},
 		{"sgd", Flags{SGD: true}, Scalars{T: 1}, 0},
-		{"sgd, 3", Flags{SGD: true, InitialT: 3, InitialTSet: true}, Scalars{Nsx: 3, TotalWeight: 3, T: 3}, 0},
-		{"normalized, 3", Flags{Normalized: true, InitialT: 3, InitialTSet: true}, Scalars{Nsx: 3, TotalWeight: 3, T: 3}, 0},
+		{"sgd, 3", Flags{SGD: true, InitialT: option.Some[float32](3)}, Scalars{Nsx: 3, TotalWeight: 3, T: 3}, 0},
+		{"normalized, 3", Flags{Normalized: true, InitialT: option.Some[float32](3)}, Scalars{Nsx: 3, TotalWeight: 3, T: 3}, 0},
 	} {
 		c.flags.Bits = 3
 		cfg := c.flags.Config()

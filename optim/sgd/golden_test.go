@@ -18,6 +18,7 @@ import (
 
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/loss"
+	"github.com/gvw-project/gvw/option"
 )
 
 // goldenRun is a training run of the real vw (9.11.2 with an exact 1/sqrt)
@@ -38,16 +39,16 @@ const (
 
 var goldenRuns = []goldenRun{
 	{name: "default"},
-	{name: "sgd", flags: Flags{SGD: true, LearningRate: 0.1, LearningRateSet: true}},
-	{name: "adaptive", flags: Flags{Adaptive: true, LearningRate: 0.5, LearningRateSet: true}},
-	{name: "normalized", flags: Flags{Normalized: true, LearningRate: 0.5, LearningRateSet: true}},
-	{name: "invariant", flags: Flags{Invariant: true, LearningRate: 0.1, LearningRateSet: true}},
-	{name: "ad_inv", flags: Flags{Adaptive: true, Invariant: true, LearningRate: 0.5, LearningRateSet: true}},
-	{name: "no_inv", flags: Flags{Adaptive: true, Normalized: true, LearningRate: 0.5, LearningRateSet: true}},
-	{name: "power_t0", flags: Flags{SGD: true, LearningRate: 0.01, LearningRateSet: true, PowerTSet: true}},
-	{name: "power_t45", flags: Flags{PowerT: 0.45, PowerTSet: true}},
-	{name: "sgd_t10", flags: Flags{SGD: true, LearningRate: 0.5, LearningRateSet: true, InitialT: 10, InitialTSet: true}},
-	{name: "init_t5", flags: Flags{InitialT: 5, InitialTSet: true}},
+	{name: "sgd", flags: Flags{SGD: true, LearningRate: option.Some[float32](0.1)}},
+	{name: "adaptive", flags: Flags{Adaptive: true, LearningRate: option.Some[float32](0.5)}},
+	{name: "normalized", flags: Flags{Normalized: true, LearningRate: option.Some[float32](0.5)}},
+	{name: "invariant", flags: Flags{Invariant: true, LearningRate: option.Some[float32](0.1)}},
+	{name: "ad_inv", flags: Flags{Adaptive: true, Invariant: true, LearningRate: option.Some[float32](0.5)}},
+	{name: "no_inv", flags: Flags{Adaptive: true, Normalized: true, LearningRate: option.Some[float32](0.5)}},
+	{name: "power_t0", flags: Flags{SGD: true, LearningRate: option.Some[float32](0.01), PowerT: option.Some[float32](0)}},
+	{name: "power_t45", flags: Flags{PowerT: option.Some[float32](0.45)}},
+	{name: "sgd_t10", flags: Flags{SGD: true, LearningRate: option.Some[float32](0.5), InitialT: option.Some[float32](10)}},
+	{name: "init_t5", flags: Flags{InitialT: option.Some[float32](5)}},
 	{name: "l1", flags: Flags{L1: 0.001}},
 	{name: "l2", flags: Flags{L2: 0.001}},
 	{name: "l1l2", flags: Flags{L1: 0.0005, L2: 0.0005}},

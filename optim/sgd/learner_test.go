@@ -11,6 +11,7 @@ import (
 
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/loss"
+	"github.com/gvw-project/gvw/option"
 )
 
 // rules returns all combinations of the properties that select the loops.
@@ -271,7 +272,7 @@ func TestDuesStayWithinTheirLimits(t *testing.T) {
 }
 
 func TestEndPassDecaysTheRate(t *testing.T) {
-	lr := learner(t, Flags{Bits: 3, LearningRate: 0.5, LearningRateSet: true, DecayLearningRate: 0.5}.Config(), "squared")
+	lr := learner(t, Flags{Bits: 3, LearningRate: option.Some[float32](0.5), DecayLearningRate: 0.5}.Config(), "squared")
 	lr.EndPass()
 	lr.EndPass()
 	if got := lr.Scalars().LearningRate; got != 0.125 {
@@ -307,10 +308,10 @@ func BenchmarkLearn(b *testing.B) {
 		flags Flags
 	}{
 		{"default", Flags{}},
-		{"sgd", Flags{SGD: true, LearningRate: 0.5, LearningRateSet: true}},
-		{"adaptive", Flags{Adaptive: true, LearningRate: 0.5, LearningRateSet: true}},
-		{"normalized", Flags{Normalized: true, LearningRate: 0.5, LearningRateSet: true}},
-		{"power_t=0.45", Flags{PowerT: 0.45, PowerTSet: true}},
+		{"sgd", Flags{SGD: true, LearningRate: option.Some[float32](0.5)}},
+		{"adaptive", Flags{Adaptive: true, LearningRate: option.Some[float32](0.5)}},
+		{"normalized", Flags{Normalized: true, LearningRate: option.Some[float32](0.5)}},
+		{"power_t=0.45", Flags{PowerT: option.Some[float32](0.45)}},
 		{"l2", Flags{L2: 1e-6}},
 	} {
 		b.Run(c.name, func(b *testing.B) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/loss"
+	"github.com/gvw-project/gvw/option"
 )
 
 // recording is a section of testdata/vw.txt: a small run of the real vw.
@@ -64,9 +65,9 @@ func (r recording) flags(t *testing.T) (f Flags, lossName string, noConstant boo
 		case "--invariant":
 			f.Invariant = true
 		case "-l":
-			f.LearningRate, f.LearningRateSet = float32(value(i)), true
+			f.LearningRate = option.Some(float32(value(i)))
 		case "--power_t":
-			f.PowerT, f.PowerTSet = float32(value(i)), true
+			f.PowerT = option.Some(float32(value(i)))
 		case "--l1":
 			f.L1 = value(i)
 		case "--l2":
