@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/feature/stream"
@@ -113,20 +112,12 @@ func (c *Config) newMeasures(holdout bool) (tally.Measures, error) {
 // classLabels returns the labels of one against all, as far as the options decide them.
 // Otherwise the data decides.
 func (c *Config) classLabels() sgdstage.ClassLabels {
-	l := sgdstage.ClassLabels{K: c.OAA.Classes, First: 1, Names: c.classNames(), Cluster: c.Cluster.Join != nil, Log: c.Diagnostics.Log}
+	l := sgdstage.ClassLabels{K: c.OAA.Classes, First: 1, Names: c.OAA.names(), Cluster: c.Cluster.Join != nil, Log: c.Diagnostics.Log}
 	l.Decided = c.OAA.Indexing.Set || l.Names != nil
 	if c.OAA.Indexing.Set {
 		l.First = c.OAA.Indexing.Value
 	}
 	return l
-}
-
-// classNames returns the names of --named_labels, or nil if labels are numbers.
-func (c *Config) classNames() []string {
-	if c.OAA.NamedLabels == "" || c.OAA.Classes == 0 {
-		return nil
-	}
-	return strings.Split(c.OAA.NamedLabels, ",")
 }
 
 // testsClasses reports whether the run only predicts classes. Then any model with one weight
@@ -158,35 +149,15 @@ func (c *Config) keepsHessian() bool {
 // updateRule returns the rule of SGD, with vw's defaults (gd.cc) for settings that are not
 // given.
 func (c *Config) updateRule() (sgd.Config, error) {
-	f := sgd.Flags{
-		Bits: c.Features.Bits,
-		SGD:  c.SGD.Plain, Adaptive: c.SGD.Adaptive, Normalized: c.SGD.Normalized, Invariant: c.SGD.Invariant,
-		LearningRate: c.SGD.LearningRate, PowerT: c.SGD.PowerT, InitialT: c.SGD.InitialT,
-		DecayLearningRate: c.SGD.DecayLearningRate,
-		Adax:              c.SGD.Adax,
-		Masked:            c.Model.FeatureMask != "",
-		SparseL2:          c.Reg.SparseL2,
-		L1:                c.Reg.L1,
-		L2:                c.Reg.L2,
-		FixedRange:        true, // the tally follows the labels instead: it also observes those that are held out
-	}
+	f := c.SGD.options()
+	f.Bits, f.Masked = c.Features.Bits, c.Model.FeatureMask != ""
+	f.SparseL2, f.L1, f.L2 = c.Reg.SparseL2, c.Reg.L1, c.Reg.L2
+	f.FixedRange = true // the tally follows the labels instead: it also observes those that are held out
 	if c.Hybrid != nil {
 		f.L2 = c.Reg.SGDL2 // --l2 is for the L-BFGS phase
 	}
 	rule := f.Config()
 	return rule, rule.Validate()
-}
-
-// newLoss returns the loss function with its parameters.
-func (c *Config) newLoss() (loss.Loss, error) {
-	classes := loss.Range{Min: -1, Max: 1}
-	if c.Loss.LogisticMin.Set {
-		classes.Min = c.Loss.LogisticMin.Value
-	}
-	if c.Loss.LogisticMax.Set {
-		classes.Max = c.Loss.LogisticMax.Value
-	}
-	return loss.NewWith(c.Loss.Function, loss.Params{Tau: c.Loss.QuantileTau, Expectile: c.Loss.ExpectileQ, Logistic: classes})
 }
 
 // labelRange returns the range of predictions before the first example, and reports whether the

@@ -49,7 +49,7 @@ func (c *Config) features() feature.Config {
 		HashSeed:        c.Features.HashSeed.Value,
 		NoConstant:      c.Features.NoConstant,
 		Classes:         c.OAA.Classes > 0,
-		ClassNames:      c.classNames(),
+		ClassNames:      c.OAA.names(),
 		Interactions:    n.crossed(),
 		Permutations:    n.Permutations,
 		LeaveDuplicates: n.LeaveDuplicates,
@@ -74,22 +74,32 @@ func (c *Config) features() feature.Config {
 // crossed returns the sets of namespaces of all interactions.
 func (n *Namespaces) crossed() []string { return slices.Concat(n.Quadratic, n.Cubic, n.Interactions) }
 
-// validate reports every fault in the forms of the values. The command finds most of them
-// earlier and names the option.
-func (n *Namespaces) validate(fault func(field, format string, args ...any)) {
+// Validate reports every fault of the values at once, with the fields that have them. The command
+// finds most of them earlier, by Check, and names the option.
+func (n *Namespaces) Validate() error {
+	f := n.forms()
+	if err := n.values(); err != nil {
+		f.add("", "%v", err)
+	}
+	return f.err()
+}
+
+// forms returns the faults in the forms of the values.
+func (n *Namespaces) forms() (f faults) {
 	for _, s := range n.Quadratic {
 		if len(feature.Unescape(s)) != 2 {
-			fault("Features.Namespaces.Quadratic", "%q is not a pair of namespaces, like ab (on a command line the option takes all words up to the next one, as in vw; data is given by learn.Config.Data.Inputs)", s)
+			f.add("Features.Namespaces.Quadratic", "%q is not a pair of namespaces, like ab (on a command line the option takes all words up to the next one, as in vw; data is given by learn.Config.Data.Inputs)", s)
 		}
 	}
 	for _, s := range n.Cubic {
 		if len(feature.Unescape(s)) != 3 {
-			fault("Features.Namespaces.Cubic", "%q is not three namespaces, like abc (on a command line the option takes all words up to the next one, as in vw; data is given by learn.Config.Data.Inputs)", s)
+			f.add("Features.Namespaces.Cubic", "%q is not three namespaces, like abc (on a command line the option takes all words up to the next one, as in vw; data is given by learn.Config.Data.Inputs)", s)
 		}
 	}
 	if n.SortFeatures && len(n.NGrams) > 0 {
-		fault("Features.Namespaces.SortFeatures", "n-grams need the order of the text, as in vw: leave learn.Config.Features.Namespaces.NGrams or learn.Config.Features.Namespaces.SortFeatures out")
+		f.add("Features.Namespaces.SortFeatures", "n-grams need the order of the text, as in vw: leave learn.Config.Features.Namespaces.NGrams or learn.Config.Features.Namespaces.SortFeatures out")
 	}
+	return f
 }
 
 // values reports whether the parser accepts the values.
@@ -105,14 +115,18 @@ func (n *Namespaces) values() error {
 	return nil
 }
 
-// Check returns the faults in the values, without the names of options.
+// Check returns the faults in the values, without the names of fields.
 func (n *Namespaces) Check() error {
-	var errs []error
-	n.validate(func(_, format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) })
-	if len(errs) == 0 {
+	f := n.forms()
+	if len(f) == 0 {
 		return n.values()
 	}
-	return errors.Join(errs...)
+	for i, err := range f {
+		if e, ok := errors.AsType[*UsageError](err); ok {
+			f[i] = errors.New(e.Text)
+		}
+	}
+	return f.err()
 }
 
 // modelOptions returns the options that a model keeps, in vw's forms. N-grams and skips have
@@ -183,9 +197,7 @@ func (n *Namespaces) take(name string, h *model.Header) error {
 		}
 		n.Affix = v
 	}
-	var errs []error
-	n.validate(func(field, format string, args ...any) { errs = append(errs, usage(field, format, args...)) })
-	return errors.Join(errs...)
+	return n.forms().err()
 }
 
 // isNamespaceOption reports whether take handles an option.

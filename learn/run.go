@@ -224,7 +224,7 @@ func (r *runner) newTally(labels *loss.Range) (err error) {
 		Stop:   tally.EarlyStop{On: held.On, Patience: c.Holdout.EarlyTerminate},
 		Passed: tally.PassLog{Out: c.Metrics.PassLog, Begun: time.Now()},
 	}
-	if t.Loss, err = c.newLoss(); err != nil {
+	if t.Loss, err = c.Loss.function(); err != nil {
 		return err
 	}
 	t.Odd = c.newOddLabels(t.Loss)
