@@ -13,16 +13,12 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// refusal is a refusal with its reason. Both protocols share the rules that return it, and each
-// sends it in its own form.
-type refusal struct {
-	code   protocol.Code
-	reason string
-	model  [32]byte
-}
+// refusal is a refusal with its reason, of any length. Both protocols share the rules that return
+// it, and each sends it in its own form.
+type refusal = protocol.RefusedFrame
 
 func refuse(code protocol.Code, format string, args ...any) *refusal {
-	return &refusal{code: code, reason: fmt.Sprintf(format, args...)}
+	return &refusal{Code: code, Reason: fmt.Sprintf(format, args...)}
 }
 
 // onVWHello answers ok at once, 1 or 0, as vw's own server does (run in spanning_tree.cc). vw leaves
@@ -31,7 +27,7 @@ func (m *Machine) onVWHello(ev VWHello) {
 	j, no := m.jobOfVW(ev)
 	if no != nil {
 		m.logRefusal("vw worker refused", slog.String("from", ev.From.Host), slog.Uint64("unique_id", ev.Unique),
-			slog.Uint64("rank", ev.Rank), slog.Uint64("total", ev.Total), slog.String("reason", no.reason))
+			slog.Uint64("rank", ev.Rank), slog.Uint64("total", ev.Total), slog.String("reason", no.Reason))
 		m.do(SendBytes{ev.Conn, []byte{0, 0, 0, 0}})
 		m.do(CloseConn{ev.Conn})
 		return
@@ -167,14 +163,14 @@ func (m *Machine) onJoin(ev JoinReceived) {
 // status.
 func (m *Machine) refuse(ev JoinReceived, no *refusal) {
 	f := ev.Join
-	m.refused.add(f, no, m.Now)
-	if j := m.jobs[protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey}]; j != nil && (no.code == protocol.OptionsDiffer || no.code == protocol.TotalDiffers) {
+	m.refused.Add(f, no, m.Now)
+	if j := m.jobs[protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey}]; j != nil && (no.Code == protocol.OptionsDiffer || no.Code == protocol.TotalDiffers) {
 		j.refusals.count++ // counted for each further attempt with the same values, too
-		j.refusals.newest = no.reason
+		j.refusals.newest = no.Reason
 	}
 	m.logRefusal("rank refused", slog.String("from", ev.From.Host), slog.String("job", protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey}.String()),
-		slog.Int("rank", f.RankOrNone()), slog.String("reason", no.reason))
-	m.do(SendFrame{ev.Conn, &protocol.RefusedFrame{Code: no.code, Model: no.model, Reason: protocol.Clip(no.reason, protocol.MaxText)}})
+		slog.Int("rank", f.RankOrNone()), slog.String("reason", no.Reason))
+	m.do(SendFrame{ev.Conn, &protocol.RefusedFrame{Code: no.Code, Model: no.Model, Reason: protocol.Clip(no.Reason, protocol.MaxText)}})
 	m.do(CloseConn{ev.Conn})
 }
 
@@ -225,7 +221,7 @@ func (m *Machine) jobOfJoin(ev JoinReceived) (*job, *refusal) {
 			j = nil
 		}
 	}
-	if no := m.refused.by[contentOf(f)]; j == nil && no != nil {
+	if no := m.refused.Find(f); j == nil && no != nil {
 		return nil, no
 	}
 	if j == nil {
@@ -299,7 +295,7 @@ func (m *Machine) checkRank(rank, total uint64) *refusal {
 
 // checkFinished refuses attempts of runs that have finished.
 func (m *Machine) checkFinished(f *protocol.JoinFrame) *refusal {
-	done := m.finished.by[f.RunKey]
+	done := m.finished.Find(f.RunKey)
 	switch {
 	case f.RunKey == "" || done == nil:
 		return nil
@@ -307,7 +303,7 @@ func (m *Machine) checkFinished(f *protocol.JoinFrame) *refusal {
 		return refuse(protocol.OptionsDiffer, "run %s has finished %v ago with other options: use another run key", f.RunKey, m.wall.Sub(done.At).Round(time.Second))
 	}
 	no := refuse(protocol.JobFinished, "run %s has finished %v ago with model %x…", f.RunKey, m.wall.Sub(done.At).Round(time.Second), done.Model[:6])
-	no.model = done.Model
+	no.Model = done.Model
 	return no
 }
 
@@ -364,8 +360,8 @@ func (m *Machine) open(id protocol.Job, total int, generation uint32) (*job, *re
 	if m.Now.Before(m.Grace) {
 		j.restart.graceUntil = m.Grace
 	}
-	if p := m.pastJobs.by[id]; p != nil {
-		j.restart.lastN = p.epoch.N // epochs continue, so that attempts of the earlier job are not accepted as this job's
+	if p := m.outcomes.Find(id); p != nil {
+		j.restart.lastN = p.Epoch.N // epochs continue, so that attempts of the earlier job are not accepted as this job's
 	}
 	m.jobs[id] = j
 	m.order = append(m.order, j)
@@ -450,7 +446,7 @@ func (m *Machine) remove(j *job, how outcome, why protocol.Cause) {
 		delete(m.jobs, j.id)
 	}
 	if j.phase != failed {
-		m.refused.forget(j.id)
+		m.refused.Forget(j.id)
 	}
 	m.order = slices.DeleteFunc(m.order, func(k *job) bool { return k == j })
 }

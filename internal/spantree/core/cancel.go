@@ -23,7 +23,7 @@ func (m *Machine) onCancel(ev CancelRequested) {
 		no = refuse(protocol.NoSuchJob, "job %v has just finished: its files are delivered", j.id)
 	}
 	if no != nil {
-		m.do(SendFrame{ev.Conn, &protocol.RefusedFrame{Code: no.code, Reason: protocol.Clip(no.reason, protocol.MaxText)}})
+		m.do(SendFrame{ev.Conn, &protocol.RefusedFrame{Code: no.Code, Reason: protocol.Clip(no.Reason, protocol.MaxText)}})
 		m.do(CloseConn{ev.Conn})
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/gvw-project/gvw/internal/invariant"
+	"github.com/gvw-project/gvw/internal/spantree/history"
 )
 
 const (
@@ -24,8 +25,8 @@ func (m *Machine) checkStep() {
 // check panics unless the machine's counters, lists and maps agree with each other, as
 // they do between any two events.
 func (m *Machine) check() {
-	if len(m.endings) > maxEnded {
-		invariant.Fail("spantree: %d ended jobs are kept, limit %d", len(m.endings), maxEnded)
+	if len(m.endings) > history.MaxJobs {
+		invariant.Fail("spantree: %d ended jobs are kept, limit %d", len(m.endings), history.MaxJobs)
 	}
 	if len(m.order) != len(m.jobs) {
 		invariant.Fail("spantree: %d jobs in order, %d by name", len(m.order), len(m.jobs))

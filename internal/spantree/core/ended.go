@@ -4,7 +4,6 @@ package core
 
 import (
 	"encoding/hex"
-	"slices"
 	"strings"
 	"time"
 
@@ -22,26 +21,6 @@ const (
 	jobHanded    outcome = "handed over" // to its vw workers, whose end the server does not learn
 )
 
-// maxEnded is the number of ended jobs that a status lists. They occupy up to 3 MiB, which
-// MaxMemory does not count.
-const maxEnded = 1000
-
-// endings are the jobs that have ended last, oldest first.
-type endings []protocol.EndedJob
-
-// add adds a job, and forgets the oldest one at the limit.
-func (e *endings) add(j protocol.EndedJob) {
-	*e = append(*e, j)
-	if n := len(*e); n > maxEnded {
-		*e = slices.Delete(*e, 0, n-maxEnded)
-	}
-}
-
-// expire forgets the jobs that ended more than age ago.
-func (e *endings) expire(now time.Time, age time.Duration) {
-	*e = slices.DeleteFunc(*e, func(j protocol.EndedJob) bool { return now.Sub(j.Ended) > age })
-}
-
 // ended records the outcome of a job.
 func (m *Machine) ended(j *job, how outcome, why protocol.Cause) {
 	e := protocol.EndedJob{
@@ -56,13 +35,13 @@ func (m *Machine) ended(j *job, how outcome, why protocol.Cause) {
 			e.Model = hex.EncodeToString(j.finish.model[:])
 		}
 	}
-	m.endings.add(e)
+	m.endings.Add(e)
 }
 
 // Recall adds a finished run from the journal.
 func (m *Machine) Recall(r *protocol.FinishedRecord) {
-	m.finished.add(r)
-	m.endings.add(protocol.EndedJob{
+	m.finished.Add(r)
+	m.endings.Add(protocol.EndedJob{
 		UniqueID: r.Job.UniqueID, RunKey: r.Job.RunKey, Generation: r.Generation, Outcome: string(jobFinished), Rank: -1,
 		Total: int(r.Total), Ended: r.At.UTC().Round(0), Model: hex.EncodeToString(r.Model[:]),
 	})

@@ -158,12 +158,12 @@ func (m *Machine) onPersisted(ev Persisted) {
 	case j == nil:
 	case j.phase != ending: // watchJournal has failed the job
 		if ev.Err == nil {
-			m.finished.add(j.finished(m.wall)) // the journal has the record
+			m.finished.Add(j.finished(m.wall)) // the journal has the record
 		}
 	case ev.Err != nil:
 		m.fail(j, protocol.Cause{Kind: protocol.CauseRefused, Code: protocol.ServerFault, Rank: -1, Why: fmt.Sprintf("the server cannot write its journal: %v", ev.Err)})
 	default:
-		m.finished.add(j.finished(m.wall))
+		m.finished.Add(j.finished(m.wall))
 		m.finish(j)
 	}
 }
@@ -187,41 +187,4 @@ func (m *Machine) finish(j *job) {
 	}
 	m.log(slog.LevelInfo, "job finished", slog.String("job", j.id.String()), slog.String("model", hex.EncodeToString(j.finish.model[:6])), slog.Int("files", len(j.finish.files)))
 	m.remove(j, jobFinished, protocol.Cause{})
-}
-
-// finishedRuns are the newest finished runs, by which late attempts are refused. They are limited
-// in number, memory and age.
-type finishedRuns struct {
-	by    map[string]*protocol.FinishedRecord // by run key
-	queue []*protocol.FinishedRecord          // oldest first
-	bytes int64
-	limit int
-	room  int64 // limit of bytes
-	age   time.Duration
-}
-
-// add adds a run, and forgets the oldest ones at the limits. The newest run always remains.
-func (f *finishedRuns) add(r *protocol.FinishedRecord) {
-	f.by[r.Job.RunKey] = r
-	f.queue = append(f.queue, r)
-	f.bytes += r.MemoryUse()
-	for len(f.queue) > f.limit || f.bytes > f.room && len(f.queue) > 1 {
-		f.drop()
-	}
-}
-
-// expire forgets the runs that finished more than f.age ago.
-func (f *finishedRuns) expire(now time.Time) {
-	for len(f.queue) > 0 && now.Sub(f.queue[0].At) > f.age {
-		f.drop()
-	}
-}
-
-// drop forgets the oldest run. A newer run of the same key remains.
-func (f *finishedRuns) drop() {
-	if r := f.queue[0]; f.by[r.Job.RunKey] == r {
-		delete(f.by, r.Job.RunKey)
-	}
-	f.bytes -= f.queue[0].MemoryUse()
-	f.queue = f.queue[1:]
 }

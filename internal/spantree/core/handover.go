@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
+	"github.com/gvw-project/gvw/internal/spantree/resume"
 )
 
 // A straggler is a rank that is slow relative to the size of its shard. It is handed over to a
@@ -43,7 +44,7 @@ func (m *Machine) onReport(a *attempt, f *protocol.ReportFrame) {
 	if !j.recovers() || !a.isHolder || f.Epoch != j.epoch || a.wired != j.epoch {
 		return
 	}
-	if r := j.handover.previous; r != nil && r.rank == a.rank && n >= j.wiring.resumeAt.step {
+	if r := j.handover.previous; r != nil && r.rank == a.rank && n >= j.wiring.resumeAt.Step {
 		m.forgetPrevious(r)
 	}
 	if !(j.slowFactor > 1) || j.phase != wired || n <= a.steps { // written so that NaN disables handovers
@@ -125,7 +126,7 @@ func (m *Machine) finishHandover(j *job) {
 	if from == nil || !from.isHolder || !from.answered || m.Conns[to.conn] != to || to.isHolder {
 		return
 	}
-	elsewhere := slices.ContainsFunc(j.members(), func(a *attempt) bool { return a != from && a.position.compare(from.position) >= 0 })
+	elsewhere := slices.ContainsFunc(j.members(), func(a *attempt) bool { return a != from && a.position.Compare(from.position) >= 0 })
 	if !elsewhere {
 		return
 	}
@@ -146,5 +147,5 @@ func (m *Machine) finishHandover(j *job) {
 // forgetPrevious makes the slow attempt of a handover an ordinary standby.
 func (m *Machine) forgetPrevious(a *attempt) {
 	a.job.handover.previous = nil
-	a.wired, a.endSent, a.answered, a.position = protocol.Epoch{}, false, false, point{}
+	a.wired, a.endSent, a.answered, a.position = protocol.Epoch{}, false, false, resume.Point{}
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/gvw-project/gvw/internal/spantree/edges"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
+	"github.com/gvw-project/gvw/internal/spantree/resume"
+	"github.com/gvw-project/gvw/internal/spantree/retry"
 )
 
 // job is a job that has had at least one attempt. Fields that have a meaning in one phase only are
@@ -71,7 +73,7 @@ type fillState struct {
 type epochWiring struct {
 	token    [16]byte                  // authenticates the data connections
 	gateway  string                    // the gateway's address as seen by members on other hosts; "": all are on it
-	resumeAt point                     // where the epoch began
+	resumeAt resume.Point              // where the epoch began
 	start    *protocol.EpochStartFrame // for members that reconnect; nil: the job does not recover
 	shards   map[int]protocol.Shard    // data that the members have read, by rank
 }
@@ -100,10 +102,10 @@ type finishState struct {
 
 // losses is the state of a job's lost ranks.
 type losses struct {
-	vacant map[int]vacancy   // lost ranks that must be replaced
-	leases map[int]time.Time // until then a lost attempt of the rank may rename files to their final names
-	shrunk protocol.Epoch    // the first epoch of fewer ranks: COMPLETE of earlier ones does not count
-	effort effort
+	vacant  map[int]vacancy   // lost ranks that must be replaced
+	leases  map[int]time.Time // until then a lost attempt of the rank may rename files to their final names
+	shrunk  protocol.Epoch    // the first epoch of fewer ranks: COMPLETE of earlier ones does not count
+	retries retry.Budget
 }
 
 // vacancy is the loss of a rank that must be replaced.

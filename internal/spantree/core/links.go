@@ -180,7 +180,7 @@ func (m *Machine) settleCharge(j *job) (evicted bool) {
 			return false // the end of a rank, not a fault of the edge
 		}
 	}
-	j.losses.effort.ends = []int{c.ends[0].rank, c.ends[1].rank}
+	j.losses.retries.Ends = []int{c.ends[0].rank, c.ends[1].rank}
 	j.links.charges = slices.DeleteFunc(append(j.links.charges, *c), func(c charge) bool { return m.Now.Sub(c.at) > chargeLasts })
 	j.links.charges = j.links.charges[max(0, len(j.links.charges)-maxCharges):]
 	same := 0
@@ -196,7 +196,7 @@ func (m *Machine) settleCharge(j *job) (evicted bool) {
 	m.log(slog.LevelWarn, "edge charged", slog.String("job", j.id.String()), slog.String("why", c.words), slog.Int("charges", same))
 	if c.noTransfer { // no attempt is evicted yet: the next epoch uses another source
 		c.ends[0].cutOff = append(c.ends[0].cutOff, c.ends[1])
-		j.losses.effort.elsewhere = true
+		j.losses.retries.Elsewhere = true
 		return false
 	}
 	ends := c.ends

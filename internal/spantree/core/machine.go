@@ -10,6 +10,7 @@ import (
 
 	"github.com/gvw-project/gvw/internal/clock"
 	"github.com/gvw-project/gvw/internal/invariant"
+	"github.com/gvw-project/gvw/internal/spantree/history"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
@@ -158,10 +159,10 @@ type Machine struct {
 	jobs         map[protocol.Job]*job
 	order        []*job // the same, oldest first, so that nothing depends on the order of a map
 	Conns        map[ConnID]*attempt
-	finished     finishedRuns
-	pastJobs     pastJobs
-	endings      endings
-	refused      refusals
+	finished     *history.Runs
+	outcomes     history.Outcomes
+	endings      history.Jobs
+	refused      history.Refusals
 	Grace        time.Time // until then attempts of jobs that ran before a restart may reconnect
 	draining     bool
 	receipts     uint64 // the newest receipt
@@ -176,7 +177,7 @@ func NewMachine(r Rules, term uint32, incarnation uint64, random func([]byte)) *
 	return &Machine{
 		Rules: r, Term: term, Incarnation: incarnation, random: random, clock: clock.Clock{Tick: r.Tick},
 		jobs: map[protocol.Job]*job{}, Conns: map[ConnID]*attempt{}, awaiting: map[uint64]*job{},
-		finished: finishedRuns{by: map[string]*protocol.FinishedRecord{}, limit: r.Remember, room: r.RememberBytes, age: r.RememberFor},
+		finished: history.NewRuns(r.Remember, r.RememberBytes, r.RememberFor),
 	}
 }
 
@@ -292,10 +293,10 @@ func (m *Machine) onFrame(ev FrameReceived) {
 
 // onTick checks all limits of time. It visits a copy of the jobs, since a limit may remove one.
 func (m *Machine) onTick() {
-	m.finished.expire(m.wall)
-	m.endings.expire(m.wall, m.RememberFor)
-	m.forgetPastJobs()
-	m.refused.expire(m.Now)
+	m.finished.Expire(m.wall)
+	m.endings.Expire(m.wall, m.RememberFor)
+	m.outcomes.Expire(m.Now, m.Remember, m.RememberFor)
+	m.refused.Expire(m.Now)
 	for _, j := range slices.Clone(m.order) {
 		for _, a := range j.everybody() {
 			switch {

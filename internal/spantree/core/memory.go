@@ -11,7 +11,7 @@ const JobBytes = 8 << 10
 // MemoryUse returns the memory that clients occupy in the machine, in bytes, as the server's limit
 // counts it.
 func (m *Machine) MemoryUse() (n int64) {
-	n = m.finished.bytes
+	n = m.finished.Bytes()
 	for _, j := range m.order {
 		n += JobBytes + int64(len(j.options)+len(j.id.RunKey)+len(j.waitReport.text))
 		for _, f := range j.finish.files {

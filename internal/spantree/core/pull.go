@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
+	"github.com/gvw-project/gvw/internal/spantree/resume"
 )
 
 // Losses at the end of a job that recovers. While a live rank is COMPLETE no epoch is formed. That
@@ -31,13 +32,13 @@ func (m *Machine) onCompleteRecovering(a *attempt, f *protocol.CompleteFrame) {
 	// COMPLETE has the step without its epoch. The cases restore the epoch in which the step was
 	// completed, so that the positions of sources compare as equal.
 	switch f.Step {
-	case a.position.step:
-	case j.wiring.resumeAt.step: // completed in an earlier epoch, or fetched
+	case a.position.Step:
+	case j.wiring.resumeAt.Step: // completed in an earlier epoch, or fetched
 		a.position = j.wiring.resumeAt
-	case a.pullPoint.step:
+	case a.pullPoint.Step:
 		a.position = a.pullPoint
 	default:
-		a.position = point{f.Epoch, f.Step}
+		a.position = resume.Point{Epoch: f.Epoch, Step: f.Step}
 	}
 	a.complete, a.answered, a.pullsFrom, a.model = true, true, nil, f.Model
 	a.owed = nil
@@ -78,7 +79,7 @@ func (m *Machine) pull(a *attempt) {
 	if s == nil {
 		return
 	}
-	if a.wired != (protocol.Epoch{}) && a.position.step >= s.position.step {
+	if a.wired != (protocol.Epoch{}) && a.position.Step >= s.position.Step {
 		return // it has completed the last step, and will send COMPLETE
 	}
 	m.sendPull(a, s)
@@ -88,7 +89,7 @@ func (m *Machine) pull(a *attempt) {
 func (m *Machine) sendPull(a, s *attempt) {
 	j := a.job
 	f := &protocol.PullFrame{
-		Epoch: j.epoch, Token: j.wiring.token, ResumeEpoch: s.position.epoch, ResumeStep: s.position.step, Payload: j.payloadFor(a, s, s.position), Source: s.rank,
+		Epoch: j.epoch, Token: j.wiring.token, ResumeEpoch: s.position.Epoch, ResumeStep: s.position.Step, Payload: resume.Payload(a.resumeMember(), s.resumeMember(), s.position), Source: s.rank,
 		Port: s.port, Host: j.addressOf(s, j.wiring.gateway),
 	}
 	if f.Payload == protocol.PayloadState {
@@ -110,11 +111,15 @@ func (j *job) pullSource(taker, not *attempt) *attempt {
 	if s := j.finish.source; s != nil && s != not && s.complete && s.isHolder && !taker.cut(s) {
 		return s
 	}
-	var best *attempt
+	var sources []resume.Member
 	for _, a := range j.members() {
-		if a.complete && a != not && !taker.cut(a) && (best == nil || j.better(taker, a, best)) {
-			best = a
+		if a.complete && a != not {
+			sources = append(sources, a.resumeMember())
 		}
+	}
+	var best *attempt
+	if s, ok := resume.Source(taker.rank, sources, j.path); ok {
+		best = j.holders[s.Rank]
 	}
 	if best == nil && not != nil && not.complete && not.isHolder {
 		best = not // there is no other source; a second attempt may succeed
@@ -155,7 +160,7 @@ func (m *Machine) repull(a *attempt) {
 	if a.pullsFrom != nil || a.complete || m.inGracePeriod(a.job) {
 		return
 	}
-	if a.wired == a.job.epoch && a.fetchedState != (point{}) && !a.endSent {
+	if a.wired == a.job.epoch && a.fetchedState != (resume.Point{}) && !a.endSent {
 		// A replacement: it was never asked for its position.
 		if s := a.job.pullSource(a, nil); s != nil && a.ready {
 			m.sendPull(a, s)

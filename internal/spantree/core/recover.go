@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
+	"github.com/gvw-project/gvw/internal/spantree/resume"
+	"github.com/gvw-project/gvw/internal/spantree/retry"
 )
 
 // The loss of a rank in a job that recovers. EPOCH_END ends the epoch, and every live holder
@@ -128,7 +130,7 @@ func (m *Machine) onPosition(a *attempt, f *protocol.PositionFrame) {
 	if !j.recovers() || !a.isHolder || a.wired == (protocol.Epoch{}) || f.Epoch != a.wired || a.answered || a.complete {
 		return // of an epoch that has been superseded
 	}
-	a.answered, a.position, a.hasWork = true, point{f.Completed, f.Step}, f.Work
+	a.answered, a.position, a.hasWork = true, resume.Point{Epoch: f.Completed, Step: f.Step}, f.Work
 	if a.unknownHistory {
 		a.fetchedState = a.position // it may have fetched the state: then it has no results
 	}
@@ -157,7 +159,7 @@ func (m *Machine) advance(j *job) {
 
 // startNextEpoch starts the next epoch when all ranks have holders and all have answered.
 func (m *Machine) startNextEpoch(j *job) {
-	if j.lastEnd.unanswered > 0 || m.inGracePeriod(j) || m.Now.Sub(j.lastEnd.at) < j.losses.effort.pause() {
+	if j.lastEnd.unanswered > 0 || m.inGracePeriod(j) || m.Now.Sub(j.lastEnd.at) < j.losses.retries.Pause() {
 		return
 	}
 	// The order matters. Lost ranks are removed before the holders are counted. An eviction or a
@@ -173,18 +175,29 @@ func (m *Machine) startNextEpoch(j *job) {
 		return
 	}
 	m.finishHandover(j)
-	from, missing := j.resumePoint()
-	completed := from.step > j.wiring.resumeAt.step
+	from, missing := resume.Find(j.resumeMembers(), j.path)
+	completed := from.Step > j.wiring.resumeAt.Step
 	if completed {
 		j.clearCutOffs()
 	}
-	if rank, n := j.losses.effort.spent(completed, j.lastEnd.cause.Rank, j.contributions(from)); n >= maxFruitless {
+	if rank, n := j.losses.retries.Spend(completed, j.lastEnd.cause.Rank, j.contributions(from)); n >= retry.MaxFruitless {
 		c := j.lastEnd.cause
-		c.Why = fmt.Sprintf("%s; %d epochs since step %d were ended by rank %d without progress on any rank; %s", c.Why, n, from.step, rank, j.chargeTable())
+		c.Why = fmt.Sprintf("%s; %d epochs since step %d were ended by rank %d without progress on any rank; %s", c.Why, n, from.Step, rank, j.chargeTable())
 		m.fail(j, c)
 		return
 	}
 	m.startEpoch(j, from, missing)
+}
+
+// contributions returns the number of members that have answered, are at this point, and have their
+// contribution to the next step in hand.
+func (j *job) contributions(at resume.Point) (n int) {
+	for _, a := range j.holders {
+		if a.answered && a.position == at && a.hasWork {
+			n++
+		}
+	}
+	return n
 }
 
 // watchRecovery fences holders that do not answer EPOCH_END, and fails a job whose lost rank is not
@@ -210,7 +223,7 @@ func (m *Machine) watchRecovery(j *job) {
 		}
 	}
 	switch {
-	case j.phase == recovering && j.losses.effort.pause() > 0:
+	case j.phase == recovering && j.losses.retries.Pause() > 0:
 		m.startNextEpoch(j) // the pause may have passed; no other event would start the epoch
 	case j.phase == ending && j.finish.leaseWaits:
 		m.advanceEnding(j)

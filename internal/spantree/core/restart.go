@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gvw-project/gvw/internal/spantree/history"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
@@ -26,21 +27,6 @@ type restart struct {
 	lastN      uint32    // number of epochs of an earlier job of this name
 }
 
-// pastJob is a job that recovered from losses and has ended. Its attempts may not have received the
-// end.
-type pastJob struct {
-	id    protocol.Job
-	epoch protocol.Epoch
-	last  protocol.Frame // EPOCH_END or FINISHED
-	at    time.Time
-}
-
-// pastJobs are the newest of them, limited in number and age.
-type pastJobs struct {
-	by    map[protocol.Job]*pastJob
-	queue []*pastJob
-}
-
 // maxAhead limits the difference between a rank's term and the server's own. A larger difference is
 // no result of restarts.
 const maxAhead = 1 << 20
@@ -50,25 +36,8 @@ func (m *Machine) recordOutcome(j *job, last protocol.Frame) {
 	if j.policy == protocol.Abort || j.epoch == (protocol.Epoch{}) {
 		return
 	}
-	p := &pastJob{j.id, j.epoch, last, m.Now}
-	if m.pastJobs.by == nil {
-		m.pastJobs.by = map[protocol.Job]*pastJob{}
-	}
-	m.pastJobs.by[j.id] = p
-	m.pastJobs.queue = append(m.pastJobs.queue, p)
-	m.forgetPastJobs()
-}
-
-// forgetPastJobs forgets the jobs beyond the limits. A newer job of the same name remains.
-func (m *Machine) forgetPastJobs() {
-	q := m.pastJobs.queue
-	for len(q) > 0 && (len(q) > m.Remember || m.Now.Sub(q[0].at) > m.RememberFor) {
-		if m.pastJobs.by[q[0].id] == q[0] {
-			delete(m.pastJobs.by, q[0].id)
-		}
-		q = q[1:]
-	}
-	m.pastJobs.queue = q
+	m.outcomes.Add(&history.Outcome{Job: j.id, Epoch: j.epoch, Last: last, At: m.Now})
+	m.outcomes.Expire(m.Now, m.Remember, m.RememberFor)
 }
 
 // inGracePeriod reports whether attempts may still reconnect after a restart of the server. The
@@ -84,14 +53,14 @@ func (m *Machine) inGracePeriod(j *job) bool {
 func (m *Machine) checkEpoch(ev JoinReceived) (no *refusal, ended protocol.Frame) {
 	f := ev.Join
 	id := protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey}
-	j, p := m.jobs[id], m.pastJobs.by[id]
+	j, p := m.jobs[id], m.outcomes.Find(id)
 	switch {
 	case f.Epoch.Term == math.MaxUint32, uint64(f.Epoch.Term) > uint64(m.Term)+maxAhead:
 		return refuse(protocol.Malformed, "term %d is not the term of a server", f.Epoch.Term), nil
 	case f.Epoch.Incarnation != m.Incarnation:
 		return nil, nil // an epoch of an earlier server, which rejoin adopts or refuses
-	case p != nil && f.Epoch.Compare(p.epoch) <= 0:
-		return nil, p.last
+	case p != nil && f.Epoch.Compare(p.Epoch) <= 0:
+		return nil, p.Last
 	case j == nil || j.epoch.Incarnation == m.Incarnation && f.Epoch.Compare(j.epoch) > 0:
 		return refuse(protocol.AttemptFenced, "epoch %v of job %v has ended, and so has the job", f.Epoch, id), nil
 	}

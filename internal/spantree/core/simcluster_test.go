@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
+	"github.com/gvw-project/gvw/internal/spantree/resume"
 )
 
 // simCluster is a machine with simulated clients. Frames between them arrive late, but in order.
@@ -30,7 +31,7 @@ type simCluster struct {
 	history []string // the events, for a failure
 
 	holders map[string]uint64 // epoch and rank → attempt: one at most
-	resumes map[protocol.Epoch]point
+	resumes map[protocol.Epoch]resume.Point
 	given   map[string]bool // contributions, by epoch, rank and step
 	owed    map[string]bool // files in a DELIVER without a DELIVERED
 	done    int             // delivered files
@@ -56,11 +57,11 @@ type fakeRank struct {
 	epoch   protocol.Epoch // of the newest EPOCH_START or PULL
 	members int
 	fenced  protocol.Epoch // the newest epoch that has ended for it
-	at      point          // newest completed step
+	at      resume.Point   // newest completed step
 	missing bool
 	pulls   bool
 	source  int
-	want    point
+	want    resume.Point
 	final   bool // COMPLETE was sent
 	pace    time.Duration
 	owes    []string
@@ -76,7 +77,7 @@ func newSimCluster(t interface {
 ) *simCluster {
 	s := &simCluster{
 		t: t, now: birth, total: total, steps: steps, policy: policy, key: key,
-		holders: map[string]uint64{}, resumes: map[protocol.Epoch]point{}, given: map[string]bool{}, owed: map[string]bool{},
+		holders: map[string]uint64{}, resumes: map[protocol.Epoch]resume.Point{}, given: map[string]bool{}, owed: map[string]bool{},
 	}
 	s.m = NewMachine(testRules, 1, 1, constant)
 	return s
@@ -192,7 +193,7 @@ func (s *simCluster) checkStart(a *fakeRank, f *protocol.EpochStartFrame) {
 		s.fatalf("rank %d of epoch %v is held by attempts %d and %d", a.rank, f.Epoch, other, a.number)
 	}
 	s.holders[key] = a.number
-	from := point{f.ResumeEpoch, f.ResumeStep}
+	from := resume.Point{Epoch: f.ResumeEpoch, Step: f.ResumeStep}
 	if old, ok := s.resumes[f.Epoch]; ok && old != from {
 		s.fatalf("epoch %v resumes at %v and %v", f.Epoch, old, from)
 	}
@@ -215,11 +216,11 @@ func (s *simCluster) checkStart(a *fakeRank, f *protocol.EpochStartFrame) {
 	case a.dead:
 	case a.epoch != protocol.Epoch{} && a.fenced.Compare(a.epoch) < 0 && !a.final:
 		s.fatalf("rank %d is wired again, and has not sent its position", a.rank)
-	case a.at.compare(from) > 0 && !a.spare:
+	case a.at.Compare(from) > 0 && !a.spare:
 		s.fatalf("rank %d has completed %v, epoch %v resumes at %v", a.rank, a.at, f.Epoch, from)
 	case own == nil && a.at != from:
 		s.fatalf("rank %d has completed %v, is missing no data, and epoch %v resumes at %v", a.rank, a.at, f.Epoch, from)
-	case own != nil && own.Payload == protocol.PayloadResults && a.at.step+1 != from.step:
+	case own != nil && own.Payload == protocol.PayloadResults && a.at.Step+1 != from.Step:
 		s.fatalf("rank %d has completed %v, and must fetch only the results of %v", a.rank, a.at, from)
 	}
 }
@@ -240,7 +241,7 @@ func (s *simCluster) read(a *fakeRank) {
 			a.final = false // it may owe other files now
 			a.replayLog = slices.DeleteFunc(a.replayLog, func(f protocol.Frame) bool { return protocol.TypeOf(f) == protocol.TypeComplete })
 		}
-		a.epoch, a.missing, a.pulls, a.want, a.members = f.Epoch, false, false, point{f.ResumeEpoch, f.ResumeStep}, len(f.Members)
+		a.epoch, a.missing, a.pulls, a.want, a.members = f.Epoch, false, false, resume.Point{Epoch: f.ResumeEpoch, Step: f.ResumeStep}, len(f.Members)
 		s.lowest = f.Members[0].Rank
 		for _, l := range f.Missing {
 			if l.Rank == a.rank {
@@ -251,7 +252,7 @@ func (s *simCluster) read(a *fakeRank) {
 	case *protocol.PullFrame:
 		a.spare, a.token = false, f.Token
 		a.heard()
-		a.epoch, a.missing, a.pulls, a.source, a.want = f.Epoch, true, true, f.Source, point{f.ResumeEpoch, f.ResumeStep}
+		a.epoch, a.missing, a.pulls, a.source, a.want = f.Epoch, true, true, f.Source, resume.Point{Epoch: f.ResumeEpoch, Step: f.ResumeStep}
 	case *protocol.EpochEndFrame:
 		if f.Final {
 			a.dead = true
@@ -261,7 +262,7 @@ func (s *simCluster) read(a *fakeRank) {
 			a.fenced = f.Epoch
 		}
 		a.missing, a.pulls = false, false
-		a.say(&protocol.PositionFrame{Epoch: f.Epoch, Completed: a.at.epoch, Step: a.at.step, WaitsFor: -1})
+		a.say(&protocol.PositionFrame{Epoch: f.Epoch, Completed: a.at.Epoch, Step: a.at.Step, WaitsFor: -1})
 	case *protocol.DeliverFrame:
 		a.owes = append(a.owes, f.Files...)
 	case *protocol.AssignFrame:
@@ -307,11 +308,11 @@ func (s *simCluster) flush(a *fakeRank) {
 
 // through sends COMPLETE when the last step is completed.
 func (s *simCluster) through(a *fakeRank) {
-	if a.at.step < s.steps || a.final || a.missing {
+	if a.at.Step < s.steps || a.final || a.missing {
 		return
 	}
 	a.final = true
-	f := &protocol.CompleteFrame{Epoch: a.epoch, Step: a.at.step, Model: [32]byte{1}}
+	f := &protocol.CompleteFrame{Epoch: a.epoch, Step: a.at.Step, Model: [32]byte{1}}
 	if a.rank == s.lowest {
 		f.Owed = []string{"model"}
 	}
@@ -327,7 +328,7 @@ func (a *fakeRank) works() bool {
 func (s *simCluster) give(a *fakeRank) { s.given[a.contribution(a.rank)] = true }
 
 func (a *fakeRank) contribution(rank int) string {
-	return fmt.Sprint(a.epoch, a.epoch.Incarnation, " ", rank, " ", a.at.step+1)
+	return fmt.Sprint(a.epoch, a.epoch.Incarnation, " ", rank, " ", a.at.Step+1)
 }
 
 // complete lets a client complete its next step, if all have contributed to it.
@@ -341,8 +342,8 @@ func (s *simCluster) complete(a *fakeRank) bool {
 	if !a.works() || given < a.members {
 		return false
 	}
-	a.at = point{a.epoch, a.at.step + 1}
-	a.tell(&protocol.ReportFrame{Epoch: a.epoch, Progress: protocol.Progress{Number: a.at.step, StepTook: a.pace}})
+	a.at = resume.Point{Epoch: a.epoch, Step: a.at.Step + 1}
+	a.tell(&protocol.ReportFrame{Epoch: a.epoch, Progress: protocol.Progress{Number: a.at.Step, StepTook: a.pace}})
 	s.through(a)
 	return true
 }
@@ -378,7 +379,7 @@ func (s *simCluster) enter(rank int) *fakeRank {
 func (s *simCluster) join(a *fakeRank) {
 	s.step(JoinReceived{a.conn, Endpoint{Host: "10.0.0.1", Local: "10.0.0.9"}, &protocol.JoinFrame{
 		UniqueID: 1, RunKey: s.key, Rank: uint32(a.rank), Total: uint32(s.total), OptionsSHA256: sha256.Sum256(nil), Attempt: a.number,
-		OnLoss: s.policy, SlowFactor: 2, Generation: a.gen, Epoch: a.epoch, Completed: a.at.epoch, Step: a.at.step, Token: a.token,
+		OnLoss: s.policy, SlowFactor: 2, Generation: a.gen, Epoch: a.epoch, Completed: a.at.Epoch, Step: a.at.Step, Token: a.token,
 	}})
 }
 

@@ -9,48 +9,48 @@ import (
 	"strings"
 
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
+	"github.com/gvw-project/gvw/internal/spantree/resume"
 )
 
-// The source of a rank's missing data is a function of the graph of ranks. If a rank reports a
-// transfer without progress, it is cut off from that source, and gets another one. A rank that is
-// cut off from all sources is evicted. The second such attempt of a rank on the same host ends the
-// job.
+// Package resume decides where an epoch starts, and the source of each rank's missing data. If a
+// rank reports a transfer without progress, it is cut off from that source, and gets another one. A
+// rank that is cut off from all sources is evicted. The second such attempt of a rank on the same
+// host ends the job.
+
+// resumeMember returns the part of an attempt that decides where an epoch starts.
+func (a *attempt) resumeMember() resume.Member {
+	return resume.Member{Rank: a.rank, At: a.position, Fetched: a.fetchedState, Current: a.wired == a.job.epoch, Checkpoint: a.checkpoint}
+}
+
+// resumeMembers returns that of all members, by rank.
+func (j *job) resumeMembers() []resume.Member {
+	all := make([]resume.Member, 0, len(j.holders))
+	for _, a := range j.members() {
+		all = append(all, a.resumeMember())
+	}
+	return all
+}
+
+// path returns what is known of the network from the source to a rank, of the last chargeLasts.
+func (j *job) path(rank, source int) resume.Path {
+	a, b := j.holders[rank], j.holders[source]
+	switch {
+	case a.cut(b):
+		return resume.CutOff
+	case a.from.Host == b.from.Host:
+		return resume.Clear
+	}
+	for _, c := range j.links.charges {
+		x, y := c.ends[0].from.Host, c.ends[1].from.Host
+		if x == a.from.Host && y == b.from.Host || x == b.from.Host && y == a.from.Host {
+			return resume.Suspect
+		}
+	}
+	return resume.Clear
+}
 
 // cut reports whether the attempt has reported that it gets nothing from the source.
 func (a *attempt) cut(source *attempt) bool { return slices.Contains(a.cutOff, source) }
-
-// suspect reports whether an edge between the hosts of two attempts was charged within chargeLasts.
-// A new attempt has no charges, but its host may have.
-func (j *job) suspect(a, b *attempt) bool {
-	return a.from.Host != b.from.Host && slices.ContainsFunc(j.links.charges, func(c charge) bool {
-		x, y := c.ends[0].from.Host, c.ends[1].from.Host
-		return x == a.from.Host && y == b.from.Host || x == b.from.Host && y == a.from.Host
-	})
-}
-
-// better reports whether a is a better source for taker than b, which has a lower rank. An edge
-// that is not suspect is better; then, the results of the step are.
-func (j *job) better(taker, a, b *attempt) bool {
-	if doubt := j.suspect(taker, b); doubt != j.suspect(taker, a) {
-		return doubt
-	}
-	return !b.hasResults() && a.hasResults()
-}
-
-// sourceFor returns the source of the data that taker is missing at a point; nil if it is cut off
-// from all. usual is the source of the others.
-func (j *job) sourceFor(taker *attempt, all []*attempt, from point, usual *attempt) *attempt {
-	if !taker.cut(usual) && !j.suspect(taker, usual) {
-		return usual
-	}
-	var best *attempt
-	for _, a := range all {
-		if a.position == from && !taker.cut(a) && (best == nil || j.better(taker, a, best)) {
-			best = a
-		}
-	}
-	return best
-}
 
 // stranded returns a holder that is cut off from all sources of its missing data; nil if there is
 // none.
@@ -59,7 +59,7 @@ func (j *job) stranded() *attempt {
 	if !slices.ContainsFunc(all, func(a *attempt) bool { return len(a.cutOff) > 0 }) {
 		return nil
 	}
-	_, missing := j.resumePoint()
+	_, missing := resume.Find(j.resumeMembers(), j.path)
 	for _, l := range missing {
 		if a := j.holders[l.Rank]; a.cut(j.holders[l.Source]) {
 			return a

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
+	"github.com/gvw-project/gvw/internal/spantree/resume"
 )
 
 // Attempts of a rank in a job that recovers. The holder is the first attempt that is READY; before
@@ -28,17 +29,17 @@ type epochState struct {
 	wired          protocol.Epoch // epoch of which it is a member; zero: none yet
 	endSent        bool           // EPOCH_END of that epoch was sent
 	endSentAt      time.Time
-	answered       bool  // by POSITION or COMPLETE
-	position       point // its newest completed step
-	hasWork        bool  // it has its contribution to the next step
-	unknownHistory bool  // it has joined a restarted server, which does not know how it reached its position
-	rejoined       bool  // it has reported its epoch to a restarted server
-	fetchedState   point // resume point for which it fetches the state: it does not have the results of that step
+	answered       bool         // by POSITION or COMPLETE
+	position       resume.Point // its newest completed step
+	hasWork        bool         // it has its contribution to the next step
+	unknownHistory bool         // it has joined a restarted server, which does not know how it reached its position
+	rejoined       bool         // it has reported its epoch to a restarted server
+	fetchedState   resume.Point // resume point for which it fetches the state: it does not have the results of that step
 
-	cutOff    []*attempt // sources of which it gets no data, since the newest completed step
-	pullsFrom *attempt   // source in the newest PULL; nil: none
-	pullPoint point      // position of that source
-	ackedAt   time.Time  // time of the newest HEARTBEAT_ACK
+	cutOff    []*attempt   // sources of which it gets no data, since the newest completed step
+	pullsFrom *attempt     // source in the newest PULL; nil: none
+	pullPoint resume.Point // position of that source
+	ackedAt   time.Time    // time of the newest HEARTBEAT_ACK
 }
 
 // recovers reports whether the job continues after the loss of a rank.

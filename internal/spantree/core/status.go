@@ -46,7 +46,7 @@ func (m *Machine) statusJSON() string {
 
 // Status returns the jobs of the server, oldest first.
 func (m *Machine) Status() protocol.ServerStatus {
-	s := protocol.ServerStatus{Version: m.Version, Term: m.Term, Draining: m.draining, Finished: len(m.finished.by), Journal: m.broken, Jobs: []protocol.JobStatus{}, Ended: slices.Clone(m.endings)}
+	s := protocol.ServerStatus{Version: m.Version, Term: m.Term, Draining: m.draining, Finished: m.finished.Len(), Journal: m.broken, Jobs: []protocol.JobStatus{}, Ended: slices.Clone(m.endings)}
 	for _, j := range m.order {
 		js := protocol.JobStatus{
 			UniqueID: j.id.UniqueID, RunKey: j.id.RunKey, Generation: j.generation, State: j.phase.String(), Report: j.describe(m.Now),

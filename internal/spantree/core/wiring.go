@@ -8,6 +8,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/topo"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
+	"github.com/gvw-project/gvw/internal/spantree/resume"
 )
 
 // onReady processes READY. In a job that recovers the attempt may then become the holder of its rank.
@@ -23,9 +24,9 @@ func (m *Machine) onReady(a *attempt, f *protocol.ReadyFrame) {
 		return
 	}
 	if no := j.checkShard(a, f.Shard); no != nil && j.recovers() {
-		m.log(slog.LevelWarn, "attempt refused", append(a.attrs(), slog.String("reason", no.reason))...)
-		m.send(a, &protocol.RefusedFrame{Code: no.code, Reason: protocol.Clip(no.reason, protocol.MaxText)})
-		m.lose(a, no.reason)
+		m.log(slog.LevelWarn, "attempt refused", append(a.attrs(), slog.String("reason", no.Reason))...)
+		m.send(a, &protocol.RefusedFrame{Code: no.Code, Reason: protocol.Clip(no.Reason, protocol.MaxText)})
+		m.lose(a, no.Reason)
 		return
 	}
 	a.ready, a.shard, a.checkpoint = true, f.Shard, f.Checkpoint
@@ -60,7 +61,7 @@ func (m *Machine) wire(j *job) {
 		return
 	}
 	if !j.mixed() {
-		from, missing := j.checkpoint(j.members())
+		from, missing := resume.Checkpoint(j.resumeMembers())
 		m.startEpoch(j, from, missing)
 		return
 	}
@@ -105,19 +106,19 @@ func (m *Machine) newEpoch(j *job) (token [16]byte) {
 }
 
 // startEpoch wires a job of native ranks, which start at a point. All get the same frame.
-func (m *Machine) startEpoch(j *job, from point, missing []protocol.Missing) {
+func (m *Machine) startEpoch(j *job, from resume.Point, missing []protocol.Missing) {
 	all := j.members()
 	out := outside(all)
 	j.wiring.token = m.newEpoch(j)
 	j.wiring.resumeAt, j.wiring.gateway, j.losses.vacant, j.wiring.shards = from, out, nil, nil
-	f := &protocol.EpochStartFrame{Token: j.wiring.token, Epoch: j.epoch, ResumeEpoch: from.epoch, ResumeStep: from.step, Missing: missing}
+	f := &protocol.EpochStartFrame{Token: j.wiring.token, Epoch: j.epoch, ResumeEpoch: from.Epoch, ResumeStep: from.Step, Missing: missing}
 	for _, l := range missing {
 		if l.Payload != protocol.PayloadResults {
 			j.holders[l.Rank].fetchedState = from
 		}
 	}
 	for _, a := range all {
-		a.wired, a.endSent, a.answered, a.position, a.pullPoint = j.epoch, false, false, point{}, point{}
+		a.wired, a.endSent, a.answered, a.position, a.pullPoint = j.epoch, false, false, resume.Point{}, resume.Point{}
 		a.steps, a.slow = 0, 0
 		if a.unknownHistory = false; j.recovers() {
 			assign(&j.wiring.shards, a.rank, a.shard)

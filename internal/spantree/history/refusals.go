@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package core
+package history
 
 import (
 	"time"
@@ -33,10 +33,10 @@ func contentOf(f *protocol.JoinFrame) content {
 	return content{protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey}, f.Generation, f.Total, f.OptionsSHA256, f.Owner, f.OnLoss, f.ReplaceTimeout}
 }
 
-// refusals are the newest refusals of jobs with a run key. Without a run key, successive runs use
+// Refusals are the newest refusals of jobs with a run key. Without a run key, successive runs use
 // the same id, and refused values may be right in the next one.
-type refusals struct {
-	by    map[content]*refusal
+type Refusals struct {
+	by    map[content]*protocol.RefusedFrame
 	queue []refused // oldest first
 }
 
@@ -45,28 +45,34 @@ type refused struct {
 	at time.Time
 }
 
-// add remembers a refusal, if it is for the options or the total and the job has a run key.
-func (r *refusals) add(f *protocol.JoinFrame, no *refusal, now time.Time) {
+// Add remembers a refusal, if it is for the options or the total and the job has a run key.
+func (r *Refusals) Add(f *protocol.JoinFrame, no *protocol.RefusedFrame, now time.Time) {
 	c := contentOf(f)
-	if f.RunKey == "" || no.code != protocol.OptionsDiffer && no.code != protocol.TotalDiffers || r.by[c] != nil {
+	if f.RunKey == "" || no.Code != protocol.OptionsDiffer && no.Code != protocol.TotalDiffers || r.by[c] != nil {
 		return
 	}
-	assign(&r.by, c, no)
+	if r.by == nil {
+		r.by = map[content]*protocol.RefusedFrame{}
+	}
+	r.by[c] = no
 	r.queue = append(r.queue, refused{c, now})
-	r.expire(now)
+	r.Expire(now)
 }
 
-// expire forgets refusals that are too old or too many, the oldest first.
-func (r *refusals) expire(now time.Time) {
+// Find returns the refusal of earlier attempts with the same values; nil if there is none.
+func (r *Refusals) Find(f *protocol.JoinFrame) *protocol.RefusedFrame { return r.by[contentOf(f)] }
+
+// Expire forgets refusals that are too old or too many, the oldest first.
+func (r *Refusals) Expire(now time.Time) {
 	for len(r.queue) > 0 && (len(r.queue) > maxRefused || now.Sub(r.queue[0].at) > refusedFor) {
 		delete(r.by, r.queue[0].content)
 		r.queue = r.queue[1:]
 	}
 }
 
-// forget removes the refusals of a job that ended without a start: its first rank may have had the
+// Forget removes the refusals of a job that ended without a start: its first rank may have had the
 // wrong values.
-func (r *refusals) forget(id protocol.Job) {
+func (r *Refusals) Forget(id protocol.Job) {
 	kept := r.queue[:0]
 	for _, c := range r.queue {
 		if c.id == id {

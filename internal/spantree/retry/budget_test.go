@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package core
+package retry
 
 import (
 	"testing"
@@ -18,7 +18,7 @@ type epochEnd struct {
 }
 
 // Epochs that a rank ends without progress are counted for that rank, until a step is completed.
-func TestEffort(t *testing.T) {
+func TestSpend(t *testing.T) {
 	for name, story := range map[string][]epochEnd{
 		"a rank dies again and again":       {{lost: 2, inHand: 3, rank: -1}, {lost: 2, inHand: 3, rank: 2, counts: 1}, {lost: 2, inHand: 3, rank: 2, counts: 2}, {lost: 2, inHand: 2, rank: 2, counts: 3}},
 		"two die in turn":                   {{lost: 2, inHand: 3, rank: -1}, {lost: 1, inHand: 3, rank: 1, counts: 1}, {lost: 2, inHand: 3, rank: 2, counts: 1}, {lost: 1, inHand: 3, rank: 1, counts: 2}},
@@ -29,10 +29,10 @@ func TestEffort(t *testing.T) {
 		"the server knows no rank to blame": {{lost: -1, rank: -1, counts: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var e effort
+			var b Budget
 			for i, c := range story {
-				e.ends, e.elsewhere = c.ends, c.elsewhere
-				if rank, n := e.spent(c.completed, c.lost, c.inHand); rank != c.rank || n != c.counts {
+				b.Ends, b.Elsewhere = c.ends, c.elsewhere
+				if rank, n := b.Spend(c.completed, c.lost, c.inHand); rank != c.rank || n != c.counts {
 					t.Errorf("epoch %d: rank %d has ended %d, want rank %d and %d", i+1, rank, n, c.rank, c.counts)
 				}
 			}
@@ -41,17 +41,17 @@ func TestEffort(t *testing.T) {
 }
 
 // The first loss causes no pause, later ones at most mostPause.
-func TestEffortPauses(t *testing.T) {
-	var e effort
+func TestPauses(t *testing.T) {
+	var b Budget
 	var all []time.Duration
 	for range 10 {
-		all = append(all, e.pause())
-		e.spent(false, 1, 0)
+		all = append(all, b.Pause())
+		b.Spend(false, 1, 0)
 	}
 	if all[0] != 0 || all[1] != 0 || all[2] != leastPause || all[3] != 2*leastPause || all[9] != mostPause {
 		t.Errorf("the pauses are %v", all)
 	}
-	if e.spent(true, 1, 0); e.pause() != 0 {
-		t.Errorf("after a completed step the pause is %v", e.pause())
+	if b.Spend(true, 1, 0); b.Pause() != 0 {
+		t.Errorf("after a completed step the pause is %v", b.Pause())
 	}
 }

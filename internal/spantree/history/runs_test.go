@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package core
+package history
 
 import (
 	"strings"
@@ -9,6 +9,9 @@ import (
 
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
+
+// birth is the time at which the tests begin.
+var birth = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // The memory of finished runs is limited: the oldest are forgotten.
 func TestFinishedRunsAreBounded(t *testing.T) {
@@ -19,9 +22,9 @@ func TestFinishedRunsAreBounded(t *testing.T) {
 		}
 		return r
 	}
-	f := finishedRuns{by: map[string]*protocol.FinishedRecord{}, limit: 1000, room: 50_000, age: time.Hour}
+	f := NewRuns(1000, 50_000, time.Hour)
 	for i := range 300 {
-		f.add(run(i))
+		f.Add(run(i))
 		var held int64
 		for _, r := range f.queue {
 			held += r.MemoryUse()
@@ -33,7 +36,7 @@ func TestFinishedRunsAreBounded(t *testing.T) {
 	if n := len(f.queue); n < 15 || f.queue[n-1].Job.UniqueID != 299 {
 		t.Errorf("%d runs are kept", n)
 	}
-	f.expire(birth.Add(2 * time.Hour))
+	f.Expire(birth.Add(2 * time.Hour))
 	if f.bytes != 0 {
 		t.Errorf("%d bytes are counted for no runs", f.bytes)
 	}
