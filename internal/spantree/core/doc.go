@@ -26,7 +26,7 @@
 // A job that recovers goes through epochs. The loss of a rank ends an epoch.
 // The next one starts when another attempt has the rank, at the newest step
 // that any rank has completed. In any other job the loss of a rank ends the
-// job, with the same cause on all ranks. phase.go has the phases of a job and
+// job, with the same cause on all ranks. job.go has the phases of a job and
 // the changes between them.
 //
 // # Invariants
@@ -49,15 +49,18 @@
 // # Files
 //
 //   - machine.go: events, actions, the step function
-//   - job.go, phase.go: the state of a job
-//   - admit.go, refusals.go, elastic.go, spares.go, standby.go: which attempts
-//     hold a rank, and which wait for one
-//   - wiring.go, resume.go: the start of an epoch, and where it resumes
-//   - recover.go, shrink.go, handover.go, effort.go: losses
-//   - links.go, sources.go, pull.go: faulty edges between ranks (with package
-//     edges), and the sources of missing data
-//   - finish.go, ended.go, cancel.go: the end of a job
+//   - job.go, attempt.go: the state of a job with its phases, and of an attempt
+//   - admit.go, refuse.go, vw.go, elastic.go, standby.go: which attempts hold a
+//     rank, and which wait for one
+//   - wiring.go: the start of an epoch
+//   - lose.go, recover.go, handover.go: losses, and the next epoch
+//   - links.go, sources.go, pull.go: faulty edges between ranks, and the sources
+//     of missing data
+//   - finish.go, ended.go: the end of a job
 //   - restart.go: reconnections and restarts of the server
 //   - report.go, status.go: texts for people
 //   - check.go: the invariants between two events
+//
+// Decisions that follow from a few values are made by the packages edges,
+// resume and retry. Package history has the jobs that have ended.
 package core

@@ -3,7 +3,12 @@
 package core
 
 import (
+	"cmp"
+	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/hex"
+	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +25,41 @@ const (
 	jobClosed    outcome = "closed"      // all ranks left before the start
 	jobHanded    outcome = "handed over" // to its vw workers, whose end the server does not learn
 )
+
+// fail ends a job for all its attempts, with one cause.
+func (m *Machine) fail(j *job, why protocol.Cause) {
+	why.Host, why.Why = protocol.Clip(why.Host, protocol.MaxHost), protocol.Clip(why.Why, protocol.MaxText)
+	m.enter(j, failed)
+	m.log(slog.LevelError, "job failed", slog.String("job", j.id.String()), slog.Int("rank", why.Rank), slog.String("host", why.Host), slog.String("why", why.Why))
+	over := &protocol.EpochEndFrame{Epoch: j.epoch, Final: true, Cause: why}
+	m.recordOutcome(j, over)
+	for _, a := range j.everybody() {
+		if !a.vw {
+			m.send(a, over)
+		}
+	}
+	how := jobFailed
+	if why.Kind == protocol.CauseRefused && why.Code == protocol.Cancelled {
+		how = jobCancelled
+	}
+	m.remove(j, how, why)
+}
+
+// remove ends a job. Its outcome remains, and the record of a finished run.
+func (m *Machine) remove(j *job, how outcome, why protocol.Cause) {
+	m.ended(j, how, why)
+	for _, a := range j.everybody() {
+		m.do(CloseConn{a.conn})
+		m.forget(a)
+	}
+	if m.jobs[j.id] == j {
+		delete(m.jobs, j.id)
+	}
+	if j.phase != failed {
+		m.refused.Forget(j.id)
+	}
+	m.order = slices.DeleteFunc(m.order, func(k *job) bool { return k == j })
+}
 
 // ended records the outcome of a job.
 func (m *Machine) ended(j *job, how outcome, why protocol.Cause) {
@@ -68,4 +108,54 @@ func (j *job) lastDeparture() protocol.Cause {
 		}
 	}
 	return why
+}
+
+// onCancel ends a job on request of a user.
+func (m *Machine) onCancel(ev CancelRequested) {
+	f := ev.Cancel
+	j, no := m.named(protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey})
+	if no == nil && !j.ownedBy(f.Claim) {
+		no = refuse(protocol.Unauthorised, "job %v has an owner: cancel it with the job token of its ranks", j.id)
+		m.logRefusal("cancellation refused: wrong owner", slog.String("job", j.id.String()), slog.String("from", ev.From.Host))
+	}
+	if no == nil && j.finish.receipt != 0 {
+		no = refuse(protocol.NoSuchJob, "job %v has just finished: its files are delivered", j.id)
+	}
+	if no != nil {
+		m.do(SendFrame{ev.Conn, &protocol.RefusedFrame{Code: no.Code, Reason: protocol.Clip(no.Reason, protocol.MaxText)}})
+		m.do(CloseConn{ev.Conn})
+		return
+	}
+	m.log(slog.LevelWarn, "job cancelled", slog.String("job", j.id.String()), slog.String("from", ev.From.Host), slog.String("reason", f.Reason))
+	over := j.epoch
+	m.fail(j, protocol.Cause{Kind: protocol.CauseRefused, Code: protocol.Cancelled, Rank: -1, Why: "cancelled: " + cmp.Or(f.Reason, "no reason was given")})
+	m.do(SendFrame{ev.Conn, &protocol.FinishedFrame{Epoch: over}})
+	m.do(CloseConn{ev.Conn})
+}
+
+// ownedBy reports whether the claim is that of the job's owner, or the job has none. It takes the
+// same time for each wrong claim.
+func (j *job) ownedBy(claim [32]byte) bool {
+	digest := sha256.Sum256(claim[:])
+	return j.owner == [32]byte{} || subtle.ConstantTimeCompare(digest[:], j.owner[:]) == 1
+}
+
+// named returns the job with this name. Without a run key, the only job with the id.
+func (m *Machine) named(id protocol.Job) (*job, *refusal) {
+	if j := m.jobs[id]; j != nil {
+		return j, nil
+	}
+	var fits []*job
+	for _, j := range m.order {
+		if id.RunKey == "" && j.id.UniqueID == id.UniqueID {
+			fits = append(fits, j)
+		}
+	}
+	switch len(fits) {
+	case 0:
+		return nil, refuse(protocol.NoSuchJob, "there is no job %v that fills or runs", id)
+	case 1:
+		return fits[0], nil
+	}
+	return nil, refuse(protocol.NoSuchJob, "%d jobs have the id %d (%v, %v, …): give the run key, too", len(fits), id.UniqueID, fits[0].id, fits[1].id)
 }

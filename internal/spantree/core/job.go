@@ -3,12 +3,10 @@
 package core
 
 import (
-	"log/slog"
-	"net/netip"
 	"slices"
 	"time"
 
-	"github.com/gvw-project/gvw/internal/spantree/edges"
+	"github.com/gvw-project/gvw/internal/invariant"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/internal/spantree/resume"
 	"github.com/gvw-project/gvw/internal/spantree/retry"
@@ -133,132 +131,72 @@ type departure struct {
 	at        time.Time
 }
 
-// attempt is a process that claims a rank of a job: a holder, a standby or a spare.
-type attempt struct {
-	conn   ConnID
-	job    *job
-	rank   int    // -1: a spare without a rank
-	vw     bool   // it speaks vw's protocol
-	number uint64 // chosen by the attempt; vw workers have none
-	from   Endpoint
-	host   string    // name for people
-	joined time.Time // when it joined, or got its rank as a spare
+// recovers reports whether the job continues after the loss of a rank.
+func (j *job) recovers() bool { return j.policy != protocol.Abort && !j.vwStream && !j.mixed() }
 
-	// Of native attempts.
-	advertise    string // host of its data listener; "": from.Host
-	capabilities uint64 // forwarded to the other ranks without being decoded
-	version      string // of its program
-	lastFrame    time.Time
-	lostAfter    time.Duration // silence after which it is lost
-	ready        bool          // it has sent READY
-	shard        protocol.Shard
-	reported     lastReport
-	progress     protocol.Progress
-	waitText     string   // the event that it waits for, in words
-	complete     bool     // it has sent COMPLETE
-	model        [32]byte // SHA-256, in COMPLETE
-	owed         []string // files not delivered yet
-	deliverSent  bool     // it was sent DELIVER
-	epochState
-	speed
-	waits edges.Waits // of its heartbeats
-
-	// port is that of the data listener. A vw worker sends it later than its registration; hasPort
-	// reports that it is known.
-	port              uint16
-	kidsSent, hasPort bool      // kidsSent: the vw worker was sent its number of children
-	kidsAt            time.Time // when that was sent; PortTimeout counts from it
-}
-
-// attrs returns the attributes that identify the attempt in log lines.
-func (a *attempt) attrs() []slog.Attr {
-	rank := slog.Int("rank", a.rank)
-	if a.rank < 0 {
-		rank = slog.Bool("spare", true)
-	}
-	return []slog.Attr{slog.String("job", a.job.id.String()), rank, slog.String("host", a.host)}
-}
-
-// members returns the holders in ascending order of their ranks.
-func (j *job) members() []*attempt {
-	all := make([]*attempt, 0, len(j.holders))
-	for _, a := range j.holders {
-		all = append(all, a)
-	}
-	slices.SortFunc(all, func(a, b *attempt) int { return a.rank - b.rank })
-	return all
+// configured reports whether a native attempt has set the agreement.
+func (j *job) configured() bool {
+	return j.native > 0 || len(j.spares) > 0 || j.epoch != protocol.Epoch{}
 }
 
 // mixed reports whether the job has vw workers.
 func (j *job) mixed() bool { return j.native < len(j.holders) }
 
-// addressOf returns the host at which others reach the data listener of a. A rank on the gateway
-// connects to the server over the loopback, whose address is useless on other machines. If a member
-// is on another machine, such a rank gets the address by which that member reaches the gateway.
-func (j *job) addressOf(a *attempt, outside string) string {
-	switch {
-	case a.advertise != "":
-		return a.advertise
-	case outside != "" && isLoopback(a.from.Host):
-		return outside
-	}
-	return a.from.Host
+// phase is a part of the life of a job:
+//
+//	filling ──▶ wired ──▶ ending ──▶ (removed)
+//	             ▲ │         ▲
+//	             │ ▼         │
+//	          recovering ────┘
+//
+// A job that recovers from losses goes from wired to recovering and back any number of times.
+// COMPLETE may cross EPOCH_END, so a job may end while it recovers. If all COMPLETE ranks of an
+// ending job are lost, the job is wired again ([Machine.reopen]). A job may fail in any phase.
+// A job that has failed or finished is removed from the machine, which keeps its outcome.
+type phase int
+
+const (
+	filling    phase = iota // ranks join; in a job with vw workers also while these are wired
+	wired                   // the epoch runs
+	recovering              // the epoch has ended, and the next one has not begun
+	ending                  // a rank is COMPLETE
+	failed                  // the final EPOCH_END was sent
+	phases                  // their number
+)
+
+func (p phase) String() string {
+	return [...]string{"filling", "wired", "recovering", "ending", "failed"}[p]
 }
 
-// outside returns the address of the gateway as the first member on another machine sees it; "" if
-// all are on the gateway.
-func outside(members []*attempt) string {
-	for _, a := range members {
-		if !isLoopback(a.from.Host) {
-			return a.from.Local
+// nextPhases are the phases that may follow each phase. A restarted server wires a job that fills
+// or recovers, when a rank reports an epoch that the server does not know ([Machine.adoptEpoch]).
+var nextPhases = [phases][]phase{
+	filling:    {wired, failed},
+	wired:      {recovering, ending, failed},
+	recovering: {wired, ending, failed},
+	ending:     {wired, failed},
+}
+
+// phaseChanges counts the changes from each phase to each other one. Tests compare it with
+// nextPhases.
+type phaseChanges [phases][phases]int
+
+// enter moves a job to a phase. It does nothing if the job is in that phase.
+func (m *Machine) enter(j *job, to phase) {
+	if j.phase == to {
+		return
+	}
+	if invariant.Enabled {
+		invariant.Check(slices.Contains(nextPhases[j.phase], to), "spantree: job %v goes from %v to %v", j.id, j.phase, to)
+	}
+	m.phaseChanges[j.phase][to]++
+	switch j.phase {
+	case filling:
+		j.fill = fillState{}
+	case ending:
+		if to == wired {
+			j.finish = finishState{}
 		}
 	}
-	return ""
-}
-
-// isLoopback reports whether host is a loopback address, of IPv4 or IPv6.
-func isLoopback(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.Unmap().IsLoopback()
-}
-
-// ipv4 returns an address as the four bytes of vw's protocol.
-func ipv4(host string) (ip [4]byte, ok bool) {
-	addr, err := netip.ParseAddr(host)
-	if err != nil || !addr.Unmap().Is4() {
-		return ip, false
-	}
-	return addr.Unmap().As4(), true
-}
-
-// hasIPv4 reports whether vw workers can reach this member.
-func hasIPv4(advertise, from string) bool {
-	host := from
-	if advertise != "" {
-		host = advertise
-	}
-	_, ok := ipv4(host)
-	return ok
-}
-
-// missing returns the ranks that the job waits for and that have no holder, in ascending order.
-func (j *job) missing() []int {
-	var missing []int
-	for r := range j.total {
-		if j.holders[r] == nil && !j.removed[r] {
-			missing = append(missing, r)
-		}
-	}
-	return missing
-}
-
-// notReady returns the native ranks that have joined and are not READY, in ascending order.
-func (j *job) notReady() []int {
-	var slow []int
-	for _, a := range j.members() {
-		if !a.vw && !a.ready {
-			slow = append(slow, a.rank)
-		}
-	}
-	return slow
+	j.phase = to
 }

@@ -5,9 +5,6 @@ package core
 import (
 	"fmt"
 	"log/slog"
-	"maps"
-	"slices"
-	"time"
 
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/internal/spantree/resume"
@@ -18,83 +15,6 @@ import (
 // answers with POSITION. The rank goes to a READY standby, or to the first attempt that becomes
 // READY. When every rank has a READY holder and all have answered, EPOCH_START starts the next
 // epoch at the newest step that any of them has completed.
-
-// sortedRanks returns the keys of a map by rank, so that nothing depends on the order of a map.
-func sortedRanks[V any](by map[int]V) []int { return slices.Sorted(maps.Keys(by)) }
-
-// loseHolder processes the loss of a rank's holder.
-func (m *Machine) loseHolder(a *attempt, why string) {
-	j := a.job
-	if m.inGracePeriod(j) {
-		// The attempt may reconnect, or another attempt of its rank may join.
-		m.log(slog.LevelWarn, "rank disconnected in the grace period", append(a.attrs(), slog.String("why", why))...)
-		m.do(CloseConn{a.conn})
-		m.forget(a)
-		j.departed[a.rank] = departure{host: a.host, why: why, at: m.Now}
-		return
-	}
-	if j.phase == ending && a.complete && len(a.owed) == 0 {
-		m.log(slog.LevelInfo, "rank left after its work was done", append(a.attrs(), slog.String("why", why))...)
-		m.do(CloseConn{a.conn})
-		m.forget(a)
-		j.departed[a.rank] = departure{host: a.host, why: why, at: m.Now}
-		// Ranks that are not COMPLETE may still need it.
-		m.endEpoch(j, lossOf(a, why))
-		m.afterLoss(j, a)
-		return
-	}
-	m.log(slog.LevelWarn, "rank lost", append(a.attrs(), slog.String("why", why))...)
-	if c := m.vacate(a, why); a.wired == j.epoch {
-		m.endEpoch(j, c)
-	}
-	m.promote(j, a.rank)
-	m.afterLoss(j, a)
-}
-
-// vacate removes the holder of a rank, which must then be replaced.
-func (m *Machine) vacate(a *attempt, why string) protocol.Cause {
-	j := a.job
-	m.do(CloseConn{a.conn})
-	member := a.wired != protocol.Epoch{}
-	if a.complete {
-		assign(&j.finish.owedByLost, a.rank, a.owed)
-	}
-	m.forget(a)
-	c := lossOf(a, why)
-	j.departed[a.rank] = departure{host: a.host, why: why, at: m.Now}
-	if j.noAttempts() {
-		j.wiring.shards = nil // no attempt is left whose sums depend on these data
-	}
-	if member {
-		j.markVacant(a.rank, m.Now, c)
-		// A lease lasts for half of lostAfter from the newest acknowledged heartbeat. The rank counts
-		// from the time at which it sent that heartbeat, so its lease ends before this time.
-		if until := a.ackedAt.Add(a.lostAfter / 2); until.After(j.losses.leases[a.rank]) {
-			assign(&j.losses.leases, a.rank, until)
-		}
-	}
-	return c
-}
-
-// lossOf returns the cause of an epoch that the loss of a has ended.
-func lossOf(a *attempt, why string) protocol.Cause {
-	return protocol.Cause{Kind: protocol.CauseLost, Rank: a.rank, Host: a.host, Why: why}
-}
-
-// markVacant records that a rank must be replaced.
-func (j *job) markVacant(rank int, now time.Time, c protocol.Cause) {
-	if _, ok := j.losses.vacant[rank]; !ok {
-		assign(&j.losses.vacant, rank, vacancy{now, c})
-	}
-}
-
-// assign sets a key of a map that may be nil.
-func assign[K comparable, V any](to *map[K]V, k K, v V) {
-	if *to == nil {
-		*to = map[K]V{}
-	}
-	(*to)[k] = v
-}
 
 // endEpoch sends EPOCH_END to the members that have not got it. While a job ends, COMPLETE ranks do
 // not get it.
@@ -229,11 +149,3 @@ func (m *Machine) watchRecovery(j *job) {
 		m.advanceEnding(j)
 	}
 }
-
-// noAttempts reports whether no attempt with a rank is left.
-func (j *job) noAttempts() bool {
-	return j.phase != filling && len(j.holders) == 0 && len(j.standbys) == 0
-}
-
-// empty reports whether no attempt is left at all.
-func (j *job) empty() bool { return j.noAttempts() && len(j.spares) == 0 }

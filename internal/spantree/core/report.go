@@ -43,6 +43,34 @@ type lastReport struct {
 	at     time.Time
 }
 
+// onHeartbeat acknowledges a heartbeat, which extends the rank's lease. While the job waits, it also
+// sends the reason if that has changed.
+func (m *Machine) onHeartbeat(a *attempt, f *protocol.HeartbeatFrame) {
+	a.waitText, a.ackedAt = f.Waits, m.Now
+	a.waits = a.waits.Next(f.WaitsFor, f.Collective, f.Epoch, m.Now)
+	m.send(a, &protocol.HeartbeatAckFrame{Seq: f.Seq})
+	j := a.job
+	if j.phase != filling && j.phase != recovering {
+		return
+	}
+	if a.reported.change != j.changes || m.Now.Sub(a.reported.at) >= reportInterval {
+		m.sendWaiting(a)
+	}
+}
+
+// sendWaiting sends the newest report to a waiting rank, unless it has got the same one.
+func (m *Machine) sendWaiting(a *attempt) {
+	j := a.job
+	report := j.report(m.Now)
+	again := a.reported.change == j.waitReport.change && a.reported.report == report
+	a.reported = lastReport{j.waitReport.change, report, m.Now}
+	if again {
+		return // only time has passed, and the report does not contain it
+	}
+	vws := len(j.holders) - j.native // a vw worker is READY when it joins
+	m.send(a, &protocol.WaitingFrame{Joined: uint32(j.accountedFor()), Ready: uint32(j.ready + vws), Total: uint32(j.total), Report: report})
+}
+
 // report returns the reason why a job that fills or recovers waits, as one sentence. All members
 // ask for it once a second, and each join changes it. A report is therefore used for one second,
 // by all of them, unless a small job has changed.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
-	"github.com/gvw-project/gvw/internal/spantree/resume"
 )
 
 // Attempts of a rank in a job that recovers. The holder is the first attempt that is READY; before
@@ -17,81 +16,6 @@ import (
 
 // maxStandbys limits the standbys of a rank. Launchers start one or two.
 const maxStandbys = 8
-
-// epochState is the state of a native attempt in the epochs of its job.
-type epochState struct {
-	isHolder   bool
-	generation uint32
-	readyOrder int    // of READY within the job
-	checkpoint uint64 // step of its checkpoint, of rank 0 only; 0: none
-	toldHolder uint64 // holder in the newest STANDBY, plus 1; 0: none was sent
-
-	wired          protocol.Epoch // epoch of which it is a member; zero: none yet
-	endSent        bool           // EPOCH_END of that epoch was sent
-	endSentAt      time.Time
-	answered       bool         // by POSITION or COMPLETE
-	position       resume.Point // its newest completed step
-	hasWork        bool         // it has its contribution to the next step
-	unknownHistory bool         // it has joined a restarted server, which does not know how it reached its position
-	rejoined       bool         // it has reported its epoch to a restarted server
-	fetchedState   resume.Point // resume point for which it fetches the state: it does not have the results of that step
-
-	cutOff    []*attempt   // sources of which it gets no data, since the newest completed step
-	pullsFrom *attempt     // source in the newest PULL; nil: none
-	pullPoint resume.Point // position of that source
-	ackedAt   time.Time    // time of the newest HEARTBEAT_ACK
-}
-
-// recovers reports whether the job continues after the loss of a rank.
-func (j *job) recovers() bool { return j.policy != protocol.Abort && !j.vwStream && !j.mixed() }
-
-// everybody returns all attempts of a job: holders by rank, then standbys, then spares.
-func (j *job) everybody() []*attempt {
-	all := j.members()
-	for _, r := range sortedRanks(j.standbys) {
-		all = append(all, j.standbys[r]...)
-	}
-	return append(all, j.spares...)
-}
-
-// find returns the attempt of a rank with this number, or nil.
-func (j *job) find(rank int, number uint64) *attempt {
-	if a := j.holders[rank]; a != nil && !a.vw && a.number == number {
-		return a
-	}
-	for _, a := range j.standbys[rank] {
-		if a.number == number {
-			return a
-		}
-	}
-	return nil
-}
-
-// free reports whether an attempt that joins now may become the holder of the rank.
-func (j *job) free(rank int) bool {
-	if j.holders[rank] != nil || j.removed[rank] {
-		return false
-	}
-	_, vacant := j.losses.vacant[rank]
-	return j.phase == filling || vacant
-}
-
-// checkStandby refuses an attempt that can be neither holder nor standby.
-func (j *job) checkStandby(rank int, number uint64) *refusal {
-	if why, ok := j.evictions.attempts[number]; ok {
-		return refuse(protocol.AttemptFenced, "this attempt of rank %d was evicted: %s", rank, why)
-	}
-	if j.free(rank) {
-		return nil
-	}
-	if a := j.holders[rank]; a != nil && a.vw {
-		return refuse(protocol.RankHeld, "rank %d of job %v is held by a vw worker, on %s", rank, j.id, a.host)
-	}
-	if n := len(j.standbys[rank]); n >= maxStandbys {
-		return refuse(protocol.RankHeld, "%d attempts of rank %d of job %v are standbys, the limit", n, rank, j.id)
-	}
-	return nil
-}
 
 // standBy makes an attempt a standby.
 func (m *Machine) standBy(a *attempt) {
@@ -225,16 +149,102 @@ func (j *job) dropStandby(a *attempt) {
 	}
 }
 
-// checkShard refuses a replacement that has read other data than the attempt that it would replace:
-// its contributions would not be that rank's.
-func (j *job) checkShard(a *attempt, s protocol.Shard) *refusal {
-	want, known := j.wiring.shards[a.rank]
-	if b := j.holders[a.rank]; !known && b != nil && b != a && b.ready {
-		want = b.shard
+// Spares are attempts without a rank, in a job that waits for replacements. The spare that joined
+// first takes a lost rank that has no standby. It also takes a rank that has never joined and for
+// which all others wait. It is then an attempt of the rank like any other: it reads the shard,
+// sends READY, and fetches the state. Another attempt of the rank may become READY before it. An
+// attempt on a host from which one of the rank was evicted is the last choice.
+
+// maxSpares limits the spares of a job, which occupy memory while they wait.
+const maxSpares = 256
+
+// allowedFromSpare reports whether an attempt without a rank may send the frame.
+func allowedFromSpare(f protocol.Frame) bool {
+	switch f.(type) {
+	case *protocol.HeartbeatFrame, *protocol.LeaveFrame, *protocol.FailFrame:
+		return true
 	}
-	want.Took, s.Took = 0, 0 // the time to read the data does not identify them
-	if want == (protocol.Shard{}) || want == s {
+	return false
+}
+
+// keepSpare admits a spare, which may get a rank at once.
+func (m *Machine) keepSpare(a *attempt, joined *protocol.JoinedFrame) {
+	j := a.job
+	j.spares = append(j.spares, a)
+	m.Conns[a.conn] = a
+	j.changes++
+	m.log(slog.LevelInfo, "spare joined", append(a.attrs(), slog.Int("spares", len(j.spares)))...)
+	joined.Joined = uint32(j.accountedFor())
+	m.send(a, joined)
+	if !m.inGracePeriod(j) {
+		m.assignAll(j)
+	}
+}
+
+// dropSpare removes a spare that has got a rank or has left.
+func (j *job) dropSpare(a *attempt) {
+	j.spares = slices.DeleteFunc(j.spares, func(b *attempt) bool { return b == a })
+	j.changes++
+}
+
+// assignAll assigns spares to the ranks that have been lost.
+func (m *Machine) assignAll(j *job) {
+	left := sortedRanks(j.losses.vacant)
+	if j.phase == filling {
+		left = sortedRanks(j.departed)
+	}
+	for _, r := range left {
+		if j.free(r) && len(j.standbys[r]) == 0 {
+			m.assign(j, r)
+		}
+	}
+}
+
+// spareFor returns the spare for a rank: the one that joined first, on a host from which no attempt
+// of the rank was evicted if possible; nil if there is none.
+func (j *job) spareFor(rank int) *attempt {
+	for _, a := range j.spares {
+		if !j.evictions.hosts[rankOnHost{rank, a.from.Host}] {
+			return a
+		}
+	}
+	if len(j.spares) == 0 {
 		return nil
 	}
-	return refuse(protocol.ShardDiffers, "rank %d has read %v here, the attempt to replace has read %v: use the same input", a.rank, s, want)
+	return j.spares[0]
+}
+
+// assign gives a free rank to a spare, if there is one.
+func (m *Machine) assign(j *job, rank int) {
+	a := j.spareFor(rank)
+	if a == nil {
+		return
+	}
+	j.dropSpare(a)
+	a.rank, a.joined = rank, m.Now
+	j.setHolder(a)
+	delete(j.departed, rank)
+	m.log(slog.LevelInfo, "spare took the rank", append(a.attrs(), slog.Int("spares", len(j.spares)))...)
+	m.send(a, &protocol.AssignFrame{Rank: rank})
+	if j.membership.Decided {
+		m.send(a, &protocol.MembersFrame{Members: j.membership})
+	}
+}
+
+// assignMissing assigns spares to ranks that have never joined, when all others have been READY for
+// LostAfter. Until then a slow launcher may be the cause.
+func (m *Machine) assignMissing(j *job) {
+	waits := j.phase == filling && len(j.holders) > 0 && j.accountedFor() < j.total && j.ready == j.native && !m.inGracePeriod(j)
+	switch {
+	case !waits || len(j.spares) == 0:
+		j.fill.missingFrom = time.Time{}
+	case j.fill.missingFrom.IsZero():
+		j.fill.missingFrom = m.Now
+	case m.Now.Sub(j.fill.missingFrom) > m.LostAfter:
+		for _, r := range j.missing() {
+			if len(j.standbys[r]) == 0 {
+				m.assign(j, r)
+			}
+		}
+	}
 }

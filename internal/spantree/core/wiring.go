@@ -3,8 +3,8 @@
 package core
 
 import (
-	"encoding/binary"
 	"log/slog"
+	"net/netip"
 
 	"github.com/gvw-project/gvw/allreduce/topo"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
@@ -80,20 +80,6 @@ func (m *Machine) wire(j *job) {
 	}
 }
 
-// onVWPort stores the port of a vw worker's listener. The last port completes the wiring.
-func (m *Machine) onVWPort(ev VWPort) {
-	a := m.Conns[ev.Conn]
-	if a == nil || !a.vw || a.hasPort {
-		return
-	}
-	if !a.kidsSent {
-		m.lose(a, "it sent a port before it was asked for one")
-		return
-	}
-	a.port, a.hasPort = ev.Port, true
-	m.wire(a.job)
-}
-
 // newEpoch starts the next epoch and returns its token.
 func (m *Machine) newEpoch(j *job) (token [16]byte) {
 	m.enter(j, wired)
@@ -137,45 +123,51 @@ func (m *Machine) startEpoch(j *job, from resume.Point, missing []protocol.Missi
 	}
 }
 
-// startVWStream wires a job that has vw workers. vw workers then close their connections to the
-// server; native ranks keep theirs.
-func (m *Machine) startVWStream(j *job, tree topo.Tree, all []*attempt) {
-	token := m.newEpoch(j)
-	j.vwStream = true
-	out := outside(all)
-	for _, a := range all {
-		parent := tree.Parent(a.rank)
-		switch {
-		case a.vw && parent == topo.None:
-			// vw's server sends eight bytes ff to the root, which reads six (fail_send in
-			// spanning_tree.cc, all_reduce_init in allreduce_sockets.cc).
-			m.sendBytes(a, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff)
-		case a.vw:
-			p := all[parent]
-			ip, _ := ipv4(j.addressOf(p, out))
-			m.sendBytes(a, binary.BigEndian.AppendUint16(ip[:], p.port)...)
-		default:
-			f := &protocol.WireFrame{Epoch: j.epoch, Token: token, Kids: uint8(tree.Degree(a.rank))}
-			if parent != topo.None {
-				f.ParentHost, f.ParentPort = j.addressOf(all[parent], out), all[parent].port
-			}
-			m.send(a, f)
+// addressOf returns the host at which others reach the data listener of a. A rank on the gateway
+// connects to the server over the loopback, whose address is useless on other machines. If a member
+// is on another machine, such a rank gets the address by which that member reaches the gateway.
+func (j *job) addressOf(a *attempt, outside string) string {
+	switch {
+	case a.advertise != "":
+		return a.advertise
+	case outside != "" && isLoopback(a.from.Host):
+		return outside
+	}
+	return a.from.Host
+}
+
+// outside returns the address of the gateway as the first member on another machine sees it; "" if
+// all are on the gateway.
+func outside(members []*attempt) string {
+	for _, a := range members {
+		if !isLoopback(a.from.Host) {
+			return a.from.Local
 		}
 	}
-	for _, a := range all {
-		if a.vw {
-			m.do(CloseConn{a.conn})
-			m.forget(a)
-		}
+	return ""
+}
+
+// isLoopback reports whether host is a loopback address, of IPv4 or IPv6.
+func isLoopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback()
+}
+
+// ipv4 returns an address as the four bytes of vw's protocol.
+func ipv4(host string) (ip [4]byte, ok bool) {
+	addr, err := netip.ParseAddr(host)
+	if err != nil || !addr.Unmap().Is4() {
+		return ip, false
 	}
-	for _, a := range j.everybody() {
-		if !a.isHolder {
-			m.send(a, &protocol.RefusedFrame{Code: protocol.RankHeld, Reason: "vw workers are in the job: it cannot use a standby"})
-			m.lose(a, "vw workers are in the job")
-		}
+	return addr.Unmap().As4(), true
+}
+
+// hasIPv4 reports whether vw workers can reach this member.
+func hasIPv4(advertise, from string) bool {
+	host := from
+	if advertise != "" {
+		host = advertise
 	}
-	if j.native == 0 {
-		m.log(slog.LevelInfo, "job handed over to its vw workers", slog.String("job", j.id.String()))
-		m.remove(j, jobHanded, protocol.Cause{Rank: -1, Why: "its vw workers do not tell the server how they end"})
-	}
+	_, ok := ipv4(host)
+	return ok
 }
