@@ -10,7 +10,6 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/topo"
-	"github.com/gvw-project/gvw/allreduce/verbs"
 	"github.com/gvw-project/gvw/internal/fault"
 	"github.com/gvw-project/gvw/internal/link"
 	"github.com/gvw-project/gvw/internal/link/netconn"
@@ -31,8 +30,7 @@ type epoch struct {
 	conns  *mesh.Epoch    // nil: Local, or no edges are needed
 	engine engine.Engine
 	plans  engine.Plans
-	linked bool          // the tree's edges are open
-	domain *verbs.Domain // nil: all bytes go over TCP; under the group's lock
+	linked bool // the tree's edges are open
 	work   sync.WaitGroup
 	ending sync.Once
 
@@ -256,7 +254,7 @@ func (e *epoch) end() {
 	if e.conns != nil {
 		e.conns.Close()
 		e.engine.Finish()
-		e.closeDomain()
+		e.closeDevice()
 		e.engine.Mu.Lock()
 		s := e.engine.Shared
 		e.engine.Mu.Unlock()

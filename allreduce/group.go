@@ -13,6 +13,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
+	"github.com/gvw-project/gvw/allreduce/internal/rdma"
 	"github.com/gvw-project/gvw/allreduce/internal/recovery"
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/internal/mesh"
@@ -33,7 +34,7 @@ type Group struct {
 	broken   error       // why the job will never be wired; nil: it may
 	busy     atomic.Bool // a collective is under way
 	segments shm.Segments
-	pinned   pinned
+	device   rdma.Device    // with the memory that is registered with it
 	left     []*shm.Segment // segments of past epochs with slices from Alloc; under mu
 	scratch  []float32      // one slot of all weights, for sumOfSlot
 	scalar   [1]float32
@@ -311,7 +312,7 @@ func (g *Group) Close() error {
 	g.work.Wait()
 	g.steps.Wait()
 	g.recorder.Close()
-	g.pinned.release()
+	g.device.Release()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, seg := range g.left {

@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"math"
 	"net"
-	"net/netip"
 
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
+	"github.com/gvw-project/gvw/allreduce/internal/rdma"
 	"github.com/gvw-project/gvw/allreduce/verbs"
 	"github.com/gvw-project/gvw/internal/link"
 )
@@ -69,7 +69,7 @@ func (e *epoch) upgrade(ctx context.Context) error {
 	if g.busy.CompareAndSwap(false, true) { // else a collective has called Ready
 		defer g.busy.Store(false)
 	}
-	d, err := e.openDomain()
+	err := e.openDevice()
 	if err != nil && must {
 		err = fmt.Errorf("transport verbs: %w", err)
 		en.Fail(&engine.Failure{Code: engine.FaultGaveUp, By: g.cfg.Rank, Rank: g.cfg.Rank, Text: err.Error(), Err: err}, nil)
@@ -81,17 +81,17 @@ func (e *epoch) upgrade(ctx context.Context) error {
 		g.log.Info("verbs are not available", "rank", g.cfg.Rank, "why", err)
 	}
 	if err := g.agree(ctx, lacks, Min, "verbs"); err != nil {
-		e.closeDomain()
+		e.closeDevice()
 		return err
 	}
 	if lacks[0] != math.MaxUint64 {
-		e.closeDomain()
+		e.closeDevice()
 		g.log.Info(fmt.Sprintf("transport: TCP, since rank %d cannot use verbs", lacks[0]), "rank", g.cfg.Rank)
 		return nil
 	}
-	g.log.Info("transport: verbs over "+d.Place().String(), "rank", g.cfg.Rank)
+	g.log.Info("transport: verbs over "+g.device.String(), "rank", g.cfg.Rank)
 	en.Upgrade(link.Verbs{Required: must, Open: func() (link.Stream, error) {
-		s, err := d.NewStream()
+		s, err := g.device.NewStream()
 		if err != nil {
 			return nil, err // a nil interface, not a nil *verbs.Stream
 		}
@@ -100,76 +100,44 @@ func (e *epoch) upgrade(ctx context.Context) error {
 	return nil
 }
 
-// openDomain opens this rank's device, and verifies that a stream can be made: a device may be
-// listed and still refuse a queue pair or its memory.
-func (e *epoch) openDomain() (*verbs.Domain, error) {
+// openDevice opens this rank's device.
+func (e *epoch) openDevice() error {
 	g := e.group
 	if c := g.cfg.Credentials; c != nil && c.TLS != nil {
-		return nil, &verbs.SetupError{Err: errors.New("verbs: their bytes cannot be encrypted by TLS")}
+		return &verbs.SetupError{Err: errors.New("verbs: their bytes cannot be encrypted by TLS")}
 	}
 	if !e.engine.Driver.Upgrades() {
-		return nil, errors.New("verbs: they need bare TCP connections on Linux, and the poll loop over them")
+		return errors.New("verbs: they need bare TCP connections on Linux, and the poll loop over them")
 	}
-	place, err := g.placeOf(e.wiring.Peers[g.cfg.Rank])
-	if err != nil {
-		return nil, err
-	}
-	d, err := verbs.NewDomain(g.cfg.library, place)
-	if err != nil {
-		return nil, err
-	}
-	g.mu.Lock()
-	e.domain = d
-	g.mu.Unlock()
-	s, err := d.NewStream()
-	if err == nil {
-		err = s.Close()
-	}
-	if err != nil {
-		e.closeDomain()
-		return nil, err
-	}
-	if err := g.pinned.registerAll(d); err != nil {
+	err := g.device.Open(g.port(e.wiring.Peers[g.cfg.Rank]))
+	if _, refused := errors.AsType[*rdma.RegistrationError](err); refused {
 		g.log.Warn("registered memory cannot be registered again, it will be copied to be sent", "rank", g.cfg.Rank, "error", err)
+		return nil
 	}
-	return d, nil
+	return err
 }
 
-// closeDomain deregisters all memory and closes the device. No bytes may be in flight.
-func (e *epoch) closeDomain() {
+// closeDevice deregisters all memory and closes the device. No bytes may be in flight.
+func (e *epoch) closeDevice() {
 	g := e.group
-	g.mu.Lock()
-	d := e.domain
-	e.domain = nil
-	g.mu.Unlock()
-	if d == nil {
-		return
-	}
-	if direct, copied := d.Sent(); direct+copied > 0 {
+	direct, copied, err := g.device.Close()
+	if direct+copied > 0 {
 		g.log.Info(fmt.Sprintf("over verbs: %d bytes sent from where they were, %d copied to be sent", direct, copied), "rank", g.cfg.Rank)
 	}
-	if err := d.Close(); err != nil {
+	if err != nil {
 		g.log.Error("cannot close the RDMA device", "rank", g.cfg.Rank, "error", err)
 	}
 }
 
-// placeOf chooses this rank's device. addr is the host:port at which other ranks reach this one.
-func (g *Group) placeOf(addr string) (verbs.Place, error) {
-	devices, err := g.cfg.library.Devices()
-	if err != nil {
-		return verbs.Place{}, err
-	}
-	var bound netip.Addr
-	if host, _, err := net.SplitHostPort(addr); err == nil {
-		bound, _ = netip.ParseAddr(host) // a name matches no device
-	}
-	return verbs.Choose(devices, g.cfg.VerbsDevice, bound)
+// port describes this rank's device. addr is the host:port at which other ranks reach this one.
+func (g *Group) port(addr string) rdma.Port {
+	return rdma.Port{Library: g.cfg.library, Name: g.cfg.VerbsDevice, Addr: addr}
 }
 
 // checkVerbs returns why this rank cannot use verbs, as far as is known before the job is wired;
 // nil if it may.
 func (g *Group) checkVerbs(listener net.Addr) error {
-	if _, err := g.placeOf(listener.String()); err != nil {
+	if _, err := g.port(listener.String()).Find(); err != nil {
 		return fmt.Errorf("transport verbs: %w", err)
 	}
 	return nil
@@ -177,11 +145,4 @@ func (g *Group) checkVerbs(listener net.Addr) error {
 
 // Verbs returns the RDMA device over which this rank's bytes go to other machines; "" if they go
 // over TCP. It is valid after Ready.
-func (g *Group) Verbs() string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if d := g.domain; d != nil {
-		return d.Place().String()
-	}
-	return ""
-}
+func (g *Group) Verbs() string { return g.device.String() }

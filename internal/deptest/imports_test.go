@@ -53,6 +53,7 @@ var layers = []layer{
 	{"internal/link/vwstream", slices.Concat(bottom, []string{"=internal/link", "internal/link/netconn", "allreduce/topo", "allreduce/schedule"}), "vw's stream needs no job"},
 	{"internal/shm", slices.Concat(bottom, []string{"internal/kernels", "allreduce/transport", "allreduce/topo", "allreduce/schedule"}), "memory that the ranks of a host share needs no job: MALT uses it without allreduce and its engine"},
 	{"allreduce/internal/engine", slices.Concat(bottom, wires, []string{"internal/link", "internal/shm", "internal/kernels", "internal/spantree/protocol", "internal/spantree/client", "allreduce/verbs"}), "collectives over the connections of one epoch need neither jobs nor recovery"},
+	{"allreduce/internal/rdma", slices.Concat(bottom, []string{"allreduce/verbs"}), "the device of a rank needs neither ranks nor a job"},
 	{"internal/spantree/protocol", slices.Concat(bottom, wires), "frames, records and their types do not depend on the rules of jobs"},
 	{"internal/spantree/edges", slices.Concat(bottom, []string{"internal/spantree/protocol"}), "the decision on an edge is a function of a graph: it needs no job"},
 	{"internal/spantree/resume", slices.Concat(bottom, []string{"internal/spantree/protocol"}), "where an epoch starts is a function of its members: it needs no job"},
@@ -70,7 +71,7 @@ var layers = []layer{
 		"optim never imports allreduce: an Objective returns sums that are already reduced, so solvers are tested on one process against gonum, and a cluster run equals that run",
 	},
 	{
-		"allreduce", slices.Concat(bottom, wires, []string{"internal/link", "internal/shm", "internal/mesh", "internal/kernels", "allreduce/internal/engine", "allreduce/internal/recovery", "internal/spantree/protocol", "internal/spantree/client", "allreduce/verbs"}),
+		"allreduce", slices.Concat(bottom, wires, []string{"internal/link", "internal/shm", "internal/mesh", "internal/kernels", "allreduce/internal", "internal/spantree/protocol", "internal/spantree/client", "allreduce/verbs"}),
 		"collectives are useful without a learner: nothing here may know what is learned",
 	},
 	{"allreduce/doctor", slices.Concat(bottom, wires, []string{"internal/spantree/protocol", "internal/spantree/client"}), "it examines the network below a group, and needs no group"},

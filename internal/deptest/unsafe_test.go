@@ -12,13 +12,12 @@ import (
 // unsafeFiles maps the files that import unsafe to the reason. Tests of these files, which also
 // run under the race detector, replace the checks of the compiler.
 var unsafeFiles = map[string]string{
-	"allreduce/alloc.go":                  "computes how many elements of a type fit into memory that ranks share",
+	"allreduce/memory.go":                 "computes how many elements of a type fit into memory that ranks share",
 	"internal/kernels/fold.go":            "the operands of a sum are in memory of several owners, viewed as elements",
 	"internal/kernels/fold_amd64.go":      "assembly takes addresses",
 	"internal/kernels/fold_other.go":      "has the same signature on systems without assembly",
 	"internal/kernels/kernels.go":         "passes the addresses of two vectors to the same kernels",
 	"internal/kernels/kind.go":            "views bytes as elements",
-	"allreduce/register.go":               "memory that a network card reads must not be moved",
 	"internal/shm/group.go":               "operands and results are in the memory of other ranks",
 	"internal/shm/meet.go":                "finds the place of a vector in the shared arena by its address",
 	"internal/shm/flow.go":                "computes the addresses of operands and results, piece by piece",

@@ -8,7 +8,6 @@ import (
 	"math"
 	"unsafe"
 
-	"github.com/gvw-project/gvw/allreduce/verbs"
 	"github.com/gvw-project/gvw/internal/kernels"
 	"github.com/gvw-project/gvw/internal/shm"
 )
@@ -68,15 +67,39 @@ func (g *Group) allocRegistered(n int) []byte {
 	if g.Verbs() == "" {
 		return nil
 	}
-	b, err := verbs.NewMemory(n)
-	if err == nil {
-		if err = g.pin(&pin{mem: b, ours: true}); err == nil {
-			return b
-		}
-		err = errors.Join(err, verbs.FreeMemory(b))
+	b, err := g.device.Alloc(n)
+	if err != nil {
+		g.log.Warn("Alloc: the memory cannot be registered, it will be copied to be sent", "rank", g.cfg.Rank, "bytes", n, "error", err)
+		return nil
 	}
-	g.log.Warn("Alloc: the memory cannot be registered, it will be copied to be sent", "rank", g.cfg.Rank, "bytes", n, "error", err)
+	return b
+}
+
+// Register lets collectives send from s without a copy if bytes go over verbs, until
+// Unregister or Close. Otherwise it does nothing. Vectors from Alloc are registered already.
+// Other ranks get no access to s. Each epoch registers s again: if the device then refuses
+// it, s is copied as before, and the log has a warning.
+//
+// Registered memory is locked and counts against RLIMIT_MEMLOCK.
+func Register[T Element](g *Group, s []T) error {
+	switch {
+	case len(s) == 0:
+		return nil
+	case g.isClosed():
+		return ErrClosed
+	}
+	if err := g.device.Register(Vec(s).bytes()); err != nil {
+		return fmt.Errorf("rank %d: %w", g.cfg.Rank, err)
+	}
 	return nil
+}
+
+// Unregister undoes the Register of s. It must not be called during a collective.
+func Unregister[T Element](g *Group, s []T) error {
+	if len(s) == 0 {
+		return nil
+	}
+	return g.device.Unregister(Vec(s).bytes())
 }
 
 // leave ends the use of shared memory in an epoch. A segment with slices from Alloc stays
