@@ -54,6 +54,7 @@ var layers = []layer{
 	{"internal/shm", slices.Concat(bottom, []string{"internal/kernels", "allreduce/transport", "allreduce/topo", "allreduce/schedule"}), "memory that the ranks of a host share needs no job: MALT uses it without allreduce and its engine"},
 	{"allreduce/internal/engine", slices.Concat(bottom, wires, []string{"internal/link", "internal/shm", "internal/kernels", "internal/spantree/protocol", "internal/spantree/client", "allreduce/verbs"}), "collectives over the connections of one epoch need neither jobs nor recovery"},
 	{"allreduce/internal/rdma", slices.Concat(bottom, []string{"allreduce/verbs"}), "the device of a rank needs neither ranks nor a job"},
+	{"allreduce/internal/samehost", slices.Concat(bottom, []string{"internal/shm", "internal/kernels"}), "the caller carries out the all-reduces by which ranks agree"},
 	{"internal/spantree/protocol", slices.Concat(bottom, wires), "frames, records and their types do not depend on the rules of jobs"},
 	{"internal/spantree/edges", slices.Concat(bottom, []string{"internal/spantree/protocol"}), "the decision on an edge is a function of a graph: it needs no job"},
 	{"internal/spantree/resume", slices.Concat(bottom, []string{"internal/spantree/protocol"}), "where an epoch starts is a function of its members: it needs no job"},
