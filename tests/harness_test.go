@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -57,11 +58,13 @@ func buildAndRun(m *testing.M) (int, error) {
 // limit bounds a run of a program in order to detect a hang; it is not a measurement.
 const limit = 3 * time.Minute
 
+// longerThanTests is a time-out that no test reaches: within limit, only another cause ends a wait.
+const longerThanTests = "1h"
+
 // result is the outcome of a run of a program.
 type result struct {
 	stdout, stderr string
 	code           int
-	elapsed        time.Duration
 }
 
 // run runs a program in dir to its end.
@@ -85,7 +88,6 @@ type process struct {
 	t              *testing.T
 	cmd            *exec.Cmd
 	stdout, stderr bytes.Buffer
-	begun          time.Time
 	cancel         context.CancelFunc
 	done           bool
 	res            result
@@ -101,7 +103,7 @@ func start(t *testing.T, dir, bin string, args ...string) *process {
 func startWith(t *testing.T, dir string, stdin *os.File, env []string, bin string, args ...string) *process {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	p := &process{t: t, cmd: exec.CommandContext(ctx, bin, args...), begun: time.Now(), cancel: cancel}
+	p := &process{t: t, cmd: exec.CommandContext(ctx, bin, args...), cancel: cancel}
 	p.cmd.Dir = dir
 	p.cmd.Env = append(p.cmd.Environ(), env...)
 	if stdin != nil {
@@ -127,7 +129,7 @@ func (p *process) wait() result {
 	err := p.cmd.Wait()
 	p.cancel()
 	p.done = true
-	p.res = result{stdout: p.stdout.String(), stderr: p.stderr.String(), elapsed: time.Since(p.begun)}
+	p.res = result{stdout: p.stdout.String(), stderr: p.stderr.String()}
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
@@ -138,6 +140,35 @@ func (p *process) wait() result {
 		p.res.stderr += "\n" + err.Error()
 	}
 	return p.res
+}
+
+// untilStopped waits until the process is stopped, as by SIGSTOP.
+func (p *process) untilStopped() {
+	p.t.Helper()
+	if runtime.GOOS != "linux" {
+		p.t.Skip("needs /proc")
+	}
+	waitFor(p.t, "the process to be stopped", func() bool {
+		f := statOf(p.cmd.Process.Pid)
+		return len(f) > 0 && f[0] == "T"
+	})
+}
+
+// statOf returns the fields of a process from its state on; nil: there is none.
+func statOf(pid int) []string {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return nil
+	}
+	return strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
+}
+
+// proceed continues a stopped process.
+func (p *process) proceed() {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(sigCont); err != nil {
+		p.t.Fatal(err)
+	}
 }
 
 // ends checks the exit code of a program and the words of its last line.

@@ -4,9 +4,5 @@
 
 package tests
 
-import "time"
-
-const (
-	hostiles      = 10_000
-	hostileWiring = time.Second
-)
+// hostiles is the number of hostile connections at a time.
+const hostiles = 10_000

@@ -238,9 +238,6 @@ func testHostile(t *testing.T, server []string, creds *auth.Credentials) {
 	during := vitalsOf(t, pid)
 	t.Logf("%d hostile connections at once, %d in all: eight ranks wired in at most %v; the server: %+v (before: %+v)",
 		most, crowd.came.Load(), took.Round(time.Millisecond), during, before)
-	if took > hostileWiring {
-		t.Errorf("eight ranks wired in %v, want at most %v", took, hostileWiring)
-	}
 	crowd.disperse()
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		after := vitalsOf(t, pid)

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestStormWithoutReplacements: no rank is started again. Once the job runs, it continues
@@ -29,8 +28,6 @@ func TestStormWithoutReplacements(t *testing.T) {
 		switch {
 		case o.code != 0 && (!strings.HasPrefix(o.last, "gvw: ") || !strings.Contains(o.last, "rank ")):
 			return fmt.Sprintf("exit code %d, and its last line names no rank: %s", o.code, o.last)
-		case o.code != 0 && o.took > 20*time.Second:
-			return fmt.Sprintf("it took %v to fail", o.took)
 		case o.code != 0:
 			ended++
 			return ""

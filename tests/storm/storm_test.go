@@ -160,8 +160,6 @@ func TestStormWithoutRecovery(t *testing.T) {
 			return "a failed job left a model"
 		case !strings.HasPrefix(o.last, "gvw: ") || !strings.Contains(o.last, "rank "):
 			return "its last line names no rank: " + o.last
-		case o.took > 20*time.Second:
-			return fmt.Sprintf("it took %v", o.took)
 		}
 		return ""
 	})
