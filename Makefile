@@ -53,7 +53,7 @@ test-rdma:
 	go test -count=1 -v -timeout 20m ./tests/rdma
 
 storm:
-	STORM=$${STORM:-1000} go test -count=1 -v -timeout 4h ./tests/storm
+	STORM=$${STORM:-1000} go test -count=1 -parallel 1 -v -timeout 4h ./tests/storm
 
 storm-net:
 	STORM=$${STORM:-300} go test -count=1 -v -timeout 4h -run '^TestStorm$$' ./tests/stormnet

@@ -3,7 +3,7 @@
 // Package storm injects random faults into jobs of real processes and checks their outcome.
 // Four workers under gvw run train the hybrid on real data, a fault of a random kind hits a
 // random rank at a random point, and the model must have the bytes of an undisturbed run. A
-// job that must not recover (--on_loss abort) must end soon, with a clear error and no model.
+// job that must not recover (--on_loss abort) must end, with a clear error and no model.
 // In a job that continues without lost ranks (--on_loss shrink), all remaining ranks must write
 // the same model. A job with spares must succeed without restarts.
 //

@@ -14,7 +14,7 @@ import (
 
 // TestStormWithoutReplacements: no rank is started again. Once the job runs, it continues
 // without lost ranks, and every remaining rank, and no other, writes the same model. A loss
-// before that, or when files are owed, or of all ranks, ends the job soon with an error that
+// before that, or when files are owed, or of all ranks, ends the job with an error that
 // names the rank.
 func TestStormWithoutReplacements(t *testing.T) {
 	kinds := []string{"exit", "kill", "stop", "two killed", "SIGKILL", "SIGSTOP"}

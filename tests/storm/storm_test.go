@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -85,7 +86,8 @@ func undisturbed(t *testing.T, data, mode string) (model []byte, took time.Durat
 	return model, took
 }
 
-// storm disturbs jobs, and calls check for the faults of each outcome.
+// storm disturbs jobs, several at a time (-parallel), and calls check, once at a time, for the
+// faults of each outcome.
 func storm(t *testing.T, jobs uint64, mode string, kinds []string, check func(o outcome, whole []byte) string) {
 	seed, only := number(t, "STORM_SEED", 1), number(t, "STORM_ONLY", 0)
 	jobs = number(t, "STORM", jobs)
@@ -95,18 +97,20 @@ func storm(t *testing.T, jobs uint64, mode string, kinds []string, check func(o 
 	for i, kind := range kinds {
 		rows[i] = &row{kind: kind}
 	}
-	minutes, began := number(t, "STORM_MINUTES", 24*60), time.Now()
-	for n := uint64(1); n <= jobs; n++ {
+	minutes, began, late := number(t, "STORM_MINUTES", 24*60), time.Now(), 0
+	var mu sync.Mutex
+	one := func(t *testing.T, n uint64) {
 		if time.Since(began) > time.Duration(minutes)*time.Minute {
-			t.Logf("%d minutes are over after %d of %d jobs", minutes, n-1, jobs)
-			break
-		}
-		if only != 0 && n != only {
-			continue
+			mu.Lock()
+			defer mu.Unlock()
+			late++
+			return
 		}
 		d := draw(seed, n, kinds, length)
 		dir := t.TempDir()
 		o := run(t, gvwBin, data, dir, mode, d)
+		mu.Lock()
+		defer mu.Unlock()
 		wrong := check(o, whole)
 		if o.hung {
 			wrong = fmt.Sprintf("it hangs: no end within %v", patience)
@@ -115,6 +119,20 @@ func storm(t *testing.T, jobs uint64, mode string, kinds []string, check func(o 
 			t.Errorf("job %d of seed %d: %v: %s\n%s", n, seed, d, wrong, logs(dir))
 		}
 		rows[slices.Index(kinds, d.kind)].add(o.detected, o.resumed, o.took-length, o.struck, wrong == "")
+	}
+	t.Run("jobs", func(t *testing.T) {
+		for n := uint64(1); n <= jobs; n++ {
+			if only != 0 && n != only {
+				continue
+			}
+			t.Run(strconv.FormatUint(n, 10), func(t *testing.T) {
+				t.Parallel()
+				one(t, n)
+			})
+		}
+	})
+	if late > 0 {
+		t.Logf("%d minutes are over after %d of %d jobs", minutes, jobs-uint64(late), jobs)
 	}
 	t.Logf("seed %d, %s, %d workers, undisturbed %.2f s\n%s", seed, mode, workers, length.Seconds(), table(rows))
 }
@@ -146,7 +164,7 @@ func logs(dir string) string {
 	return b.String()
 }
 
-// TestStormWithoutRecovery: a job that a loss is to end ends soon, says why in its last
+// TestStormWithoutRecovery: a job that a loss is to end ends, says why in its last
 // line, and leaves no model; one that nothing ended has the right one.
 func TestStormWithoutRecovery(t *testing.T) {
 	ends := []string{"exit", "kill", "stop", "drop", "garble", "SIGKILL", "SIGSTOP"}
