@@ -25,11 +25,15 @@ type OnLoss = protocol.OnLoss
 // The policies on the loss of a rank.
 const (
 	Abort  OnLoss = protocol.Abort  // end the job
+	Wait   OnLoss = protocol.Wait   // wait for another attempt of the rank, which takes the values of another rank
 	Shrink OnLoss = protocol.Shrink // continue without the rank
 )
 
 // defaultDialTimeout is the default of Config.DialTimeout.
 const defaultDialTimeout = 100 * time.Second
+
+// defaultLostAfter is the default of Config.LostAfter.
+const defaultLostAfter = 10 * time.Second
 
 // defaultStall is the default of Config.Stall.
 const defaultStall = 20 * time.Second
@@ -40,7 +44,7 @@ type Config struct {
 	Job    Job    // the name of the job
 	Rank   int    // this process's number, 0 to Total-1
 	Total  int    // ranks of the job, at least 1
-	OnLoss OnLoss // policy on the loss of a rank; the zero value is Abort. Wait is not supported yet
+	OnLoss OnLoss // policy on the loss of a rank; the zero value is Abort
 
 	Network     transport.Network // carries all connections; nil: transport.TCP
 	Listen      string            // address for other ranks, host:port; "": ":0", all addresses and any port
@@ -49,11 +53,14 @@ type Config struct {
 	Credentials *auth.Credentials // secret and TLS; nil: none
 	Host        string            // name of this machine in messages; "": the address that the server sees
 
-	DialTimeout   time.Duration // to reach the server or another rank; 0: 100 s
-	StartTimeout  time.Duration // until all ranks have joined; 0: 10 min
-	Heartbeat     time.Duration // interval of messages to the server; 0: 1 s
-	LostAfter     time.Duration // silence after which the server counts this rank as lost; 0: 10 s
-	ServerTimeout time.Duration // silence after which this rank gives up the server; 0: 10 min
+	DialTimeout  time.Duration // to reach the server or another rank; 0: 100 s
+	StartTimeout time.Duration // until all ranks have joined; 0: 10 min
+	Heartbeat    time.Duration // interval of messages to the server; 0: 1 s
+	LostAfter    time.Duration // silence after which the server counts this rank as lost; 0: 10 s
+	// ReplaceTimeout is the time in which another attempt of a lost rank must join; 0: the server's, usually 10 min.
+	// Only with Wait.
+	ReplaceTimeout time.Duration
+	ServerTimeout  time.Duration // silence after which this rank gives up the server; 0: 10 min
 	// Stall is the time without a byte after which a connection to another rank counts as broken, and after which
 	// the server is asked about one that does not open. 0: 20 s. More than LostAfter, so that a rank whose process is
 	// stopped is found by its silence towards the server.
@@ -69,6 +76,9 @@ func (c Config) withDefaults() Config {
 	if c.DialTimeout == 0 {
 		c.DialTimeout = defaultDialTimeout
 	}
+	if c.LostAfter == 0 {
+		c.LostAfter = defaultLostAfter
+	}
 	if c.Stall == 0 {
 		c.Stall = defaultStall
 	}
@@ -81,8 +91,8 @@ func (c Config) withDefaults() Config {
 // Validate reports all faults.
 func (c Config) Validate() error {
 	faults := c.mesh().Faults()
-	if c.OnLoss != Abort && c.OnLoss != Shrink {
-		faults = append(faults, fmt.Errorf("OnLoss: got %v, want abort or shrink", c.OnLoss))
+	if c.OnLoss > Shrink {
+		faults = append(faults, fmt.Errorf("OnLoss: got %v, want abort, wait or shrink", c.OnLoss))
 	}
 	if c.Stall < 0 {
 		faults = append(faults, fmt.Errorf("Stall: got %v, want a positive duration", c.Stall))
@@ -95,6 +105,9 @@ func (c Config) Validate() error {
 	}
 	return errors.Join(faults...)
 }
+
+// replaces reports whether a rank may join while the others train.
+func (c Config) replaces() bool { return c.OnLoss == Wait }
 
 // mesh returns the part that describes connections to other ranks.
 func (c Config) mesh() mesh.Config {
@@ -109,7 +122,7 @@ func (c Config) join(advertise string) client.JoinConfig {
 	return client.JoinConfig{
 		Network: c.Network, Server: c.Server, Credentials: c.Credentials,
 		Job: c.Job, Rank: c.Rank, Total: c.Total, Advertise: advertise, Host: c.Host, Options: "library=malt",
-		OnLoss:      c.OnLoss,
+		OnLoss: c.OnLoss, ReplaceTimeout: c.ReplaceTimeout,
 		DialTimeout: c.DialTimeout, StartTimeout: c.StartTimeout, Heartbeat: c.Heartbeat,
 		LostAfter: c.LostAfter, ServerTimeout: c.ServerTimeout, Log: c.Log,
 	}

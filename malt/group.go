@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"slices"
 	"sync"
 
 	"github.com/gvw-project/gvw/internal/members"
@@ -15,16 +14,24 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/malt/internal/carrier"
+	"github.com/gvw-project/gvw/malt/internal/snapshot"
 )
 
 // ErrClosed is returned by calls of a closed group.
 var ErrClosed = errors.New("malt: the group is closed")
+
+// ErrFinished is returned by Join and by calls of a rank that has joined a running job, if all other ranks
+// are done. The rank is not needed: its process exits without an error.
+var ErrFinished = errors.New("malt: the job has finished: this rank is not needed")
 
 // Group is a rank's membership in a job. Its methods may be called by several goroutines.
 type Group struct {
 	cfg    Config
 	member *client.Member
 	mesh   *mesh.Mesh
+
+	progress progress
+	custody  custody
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
@@ -36,9 +43,15 @@ type Group struct {
 	carrier *carrier.Carrier // its traffic; nil: not wired
 	live    members.Set      // the ranks that take part
 	objects []*object        // in the order of creation
+	epochs  int              // memberships so far
 	done    bool             // Done was called
+	ending  bool             // the other ranks are done: no membership follows
 	err     error            // why the job has ended; nil: it has not
-	changed chan struct{}    // closed at the next change of carrier or err
+	changed chan struct{}    // closed at the next change of carrier, ending or err
+
+	inherits  bool                       // this rank has joined a running job, and has its values from source
+	inherited map[uint32]snapshot.Object // of objects that it has not created yet
+	source    int
 }
 
 // Join registers this process as a rank, and returns when all ranks have joined and are connected.
@@ -47,14 +60,14 @@ func Join(ctx context.Context, cfg Config) (*Group, error) {
 		return nil, err
 	}
 	cfg = cfg.withDefaults()
-	g := &Group{cfg: cfg, changed: make(chan struct{})}
+	g := &Group{cfg: cfg, changed: make(chan struct{}), custody: newCustody(cfg.replaces())}
 	g.ctx, g.cancel = context.WithCancel(context.Background())
 	var err error
 	if g.mesh, err = mesh.Listen(ctx, cfg.mesh(), owner{g}); err != nil {
 		return nil, fmt.Errorf("malt: rank %d: %w", cfg.Rank, err)
 	}
 	j := cfg.join(g.mesh.Advertised())
-	j.Waiting = g.waiting
+	j.Waiting, j.Steps = g.waiting, &g.progress
 	if g.member, err = client.Join(ctx, j); err != nil {
 		g.mesh.Close()
 		return nil, fmt.Errorf("malt: rank %d: cannot join job %v: %w", cfg.Rank, cfg.Job, err)
@@ -63,12 +76,14 @@ func Join(ctx context.Context, cfg Config) (*Group, error) {
 	if err == nil && w.Stream {
 		err = errors.New("vw workers are in the job, which have no shared vectors")
 	}
-	if err != nil {
-		g.Close()
-		return nil, fmt.Errorf("malt: rank %d: the job does not start: %w", cfg.Rank, err)
+	if err == nil {
+		g.work.Go(func() { g.run(w) })
+		_, err = g.current(ctx, nil)
 	}
-	g.work.Go(func() { g.run(w) })
-	if _, err := g.current(ctx, nil); err != nil {
+	if _, over := errors.AsType[*protocol.FinishedError](err); over {
+		err = ErrFinished
+	}
+	if err != nil {
 		g.Close()
 		return nil, fmt.Errorf("malt: rank %d: the job does not start: %w", cfg.Rank, err)
 	}
@@ -78,16 +93,19 @@ func Join(ctx context.Context, cfg Config) (*Group, error) {
 // Rank returns this process's number, which never changes.
 func (g *Group) Rank() int { return g.cfg.Rank }
 
-// Members returns the ranks that take part now, ascending.
-func (g *Group) Members() []int {
+// Inherits reports whether this process has joined a job that was already training. Vectors then begin with the values
+// and the iteration of another rank, and the program does not initialise them.
+func (g *Group) Inherits() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return slices.Clone(g.live)
+	return g.inherits
 }
 
 // Barrier waits until all ranks have called it as often as this one. All updates that were sent before have
 // arrived then. If the membership ends meanwhile, Barrier returns at once.
 func (g *Group) Barrier(ctx context.Context) error {
+	g.custody.release()
+	defer g.custody.regain()
 	c, err := g.current(ctx, nil)
 	if err != nil {
 		return err
@@ -101,6 +119,8 @@ func (g *Group) Barrier(ctx context.Context) error {
 // Done tells the other ranks that this one sends and merges no more, and waits until all ranks have called
 // it. Ranks that still train do not wait for this one.
 func (g *Group) Done(ctx context.Context) error {
+	g.custody.release()
+	defer g.custody.regain()
 	g.mu.Lock()
 	g.done = true
 	c := g.carrier
@@ -108,24 +128,52 @@ func (g *Group) Done(ctx context.Context) error {
 	if c != nil {
 		c.LeaveAll()
 	}
-	// The server ends the job with the first rank that is complete: a loss after that could not be survived.
+	if err := g.allDone(ctx); err != nil {
+		return err
+	}
+	if _, err := g.member.Complete(ctx, [32]byte{}, nil); err != nil {
+		return fmt.Errorf("malt: rank %d: waiting for all ranks to be done: %w", g.cfg.Rank, err)
+	}
+	return g.finish(ctx)
+}
+
+// allDone waits until all ranks are done. The server ends the job with the first rank that is complete: a loss after
+// that could not be survived.
+func (g *Group) allDone(ctx context.Context) error {
 	for last := (*carrier.Carrier)(nil); ; {
 		c, err := g.current(ctx, last)
+		if errors.Is(err, ErrFinished) {
+			return nil
+		}
 		if err != nil {
 			return err
 		}
 		if err = c.AllLeft(ctx); err == nil {
-			break
+			g.progress.reach(stepDone)
+			return nil
 		}
 		if !errors.Is(err, carrier.ErrOver) {
 			return fmt.Errorf("malt: rank %d: waiting for all ranks to be done: %w", g.cfg.Rank, err)
 		}
 		last = c
 	}
-	if _, err := g.member.Complete(ctx, [32]byte{}, nil); err != nil {
-		return fmt.Errorf("malt: rank %d: waiting for all ranks to be done: %w", g.cfg.Rank, err)
+}
+
+// finish waits for the end of the job. All ranks of the last membership are done. If the server still waits for one
+// that it has lost, this rank leaves without it: there is nothing that the lost rank owes.
+func (g *Group) finish(ctx context.Context) error {
+	within := ctx
+	if g.cfg.OnLoss != Abort {
+		var cancel context.CancelFunc
+		within, cancel = context.WithTimeout(ctx, 2*g.cfg.LostAfter)
+		defer cancel()
 	}
-	if err := g.member.Finish(ctx); err != nil {
+	err := g.member.Finish(within)
+	if err != nil && within.Err() != nil && ctx.Err() == nil {
+		g.cfg.Log.Warn("all ranks are done, and the server still waits for one that it has lost: leaving", "rank", g.cfg.Rank)
+		return nil
+	}
+	if err != nil {
 		return fmt.Errorf("malt: rank %d: waiting for the end of the job: %w", g.cfg.Rank, err)
 	}
 	return nil
@@ -168,11 +216,13 @@ func (g *Group) failure() error {
 func (g *Group) current(ctx context.Context, last *carrier.Carrier) (*carrier.Carrier, error) {
 	for {
 		g.mu.Lock()
-		c, err, changed := g.carrier, g.err, g.changed
+		c, err, changed, ending := g.carrier, g.err, g.changed, g.ending
 		g.mu.Unlock()
 		switch {
 		case err != nil:
 			return nil, err
+		case ending:
+			return nil, ErrFinished
 		case c != nil && c != last:
 			return c, nil
 		}
@@ -217,7 +267,5 @@ func (o owner) Newest() *client.Wiring {
 	return o.g.member.Newest()
 }
 
-// Serve refuses: ranks of this library have no state that others pull.
-func (o owner) Serve(net.Conn, int, *client.Wiring) error {
-	return errors.New("a rank with shared vectors has no state to send")
-}
+// Serve sends the values of all vectors to a rank that has joined a running job.
+func (o owner) Serve(c net.Conn, from int, w *client.Wiring) error { return o.g.give(c, from, w) }

@@ -21,7 +21,8 @@ type cluster struct {
 	server string
 	net    func(rank int) transport.Network
 	cfg    Config
-	groups []*Group
+	mu     sync.Mutex
+	groups []*Group     // the newest attempt of each rank
 	fabric *mem.Network // nil on the loopback
 }
 
@@ -77,18 +78,11 @@ func (c *cluster) each(work func(g *Group) error) []error {
 	var all sync.WaitGroup
 	for rank := range c.groups {
 		all.Go(func() {
-			cfg := c.cfg
-			cfg.Server, cfg.Job, cfg.Rank, cfg.Total = c.server, Job{UniqueID: 7}, rank, len(c.groups)
-			cfg.Network, cfg.Host = c.net(rank), fmt.Sprintf("h%d", rank)
-			if testing.Verbose() {
-				cfg.Log = slog.Default()
-			}
-			g, err := Join(context.Background(), cfg)
+			g, err := c.join(rank, c.net(rank))
 			if err != nil {
 				errs[rank] = err
 				return
 			}
-			c.groups[rank] = g
 			if errs[rank] = work(g); errs[rank] != nil {
 				g.Close() // no rank waits for this one
 			}
@@ -96,6 +90,26 @@ func (c *cluster) each(work func(g *Group) error) []error {
 	}
 	all.Wait()
 	return errs
+}
+
+// join makes an attempt of a rank on a network join the job.
+func (c *cluster) join(rank int, n transport.Network) (*Group, error) {
+	cfg := c.cfg
+	cfg.Server, cfg.Rank, cfg.Total = c.server, rank, len(c.groups)
+	if cfg.Job == (Job{}) {
+		cfg.Job = Job{UniqueID: 7}
+	}
+	cfg.Network, cfg.Host = n, fmt.Sprintf("h%d", rank)
+	if testing.Verbose() {
+		cfg.Log = slog.Default()
+	}
+	g, err := Join(context.Background(), cfg)
+	if err == nil {
+		c.mu.Lock()
+		c.groups[rank] = g
+		c.mu.Unlock()
+	}
+	return g, err
 }
 
 // must is each for work that succeeds on all ranks.

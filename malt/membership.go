@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/gvw-project/gvw/allreduce/topo"
 	"github.com/gvw-project/gvw/internal/members"
@@ -38,8 +39,10 @@ type broken struct {
 
 // epoch connects the members of w, and carries their traffic until the server ends the epoch.
 func (g *Group) epoch(w *client.Wiring, first bool) {
+	g.progress.begin(w)
 	if w.Ending {
-		return // no updates any more
+		g.end(w)
+		return
 	}
 	live := members.Set(w.Members)
 	if live == nil {
@@ -75,10 +78,23 @@ func (g *Group) epoch(w *client.Wiring, first bool) {
 		Rank: g.cfg.Rank, Members: live, Tree: topo.Binary(len(live)), Conns: conns,
 		Tagged: g.cfg.mesh().Tagged(), DialTimeout: g.cfg.DialTimeout, Explain: explain, Fail: report, Log: g.cfg.Log,
 	})
+	var pull sync.WaitGroup
+	ctx, cancel := context.WithCancel(g.ctx)
 	if err := g.begin(c); err != nil {
 		report(-1, err)
+	} else if g.progress.hasValues() {
+		g.publish(c)
+	} else {
+		pull.Go(func() {
+			if g.inherit(ctx, w) {
+				g.progress.received()
+				g.publish(c)
+			}
+		})
 	}
 	g.untilEnded(w, c, failures)
+	cancel()
+	pull.Wait()
 	g.mu.Lock()
 	g.carrier, g.conns = nil, nil
 	for _, o := range g.objects {
@@ -88,7 +104,20 @@ func (g *Group) epoch(w *client.Wiring, first bool) {
 	c.Close()
 }
 
-// begin registers all objects with a new carrier, and lets calls use it.
+// end ends the last membership of a job whose other ranks are done. A rank that is not done itself had joined late.
+func (g *Group) end(w *client.Wiring) {
+	g.mu.Lock()
+	g.wiring, g.ending = w, true
+	g.wake()
+	done := g.done
+	g.mu.Unlock()
+	if !done {
+		g.fail(ErrFinished)
+		_, _ = g.member.Complete(g.ctx, [32]byte{}, nil) // the server waits for this rank, too
+	}
+}
+
+// begin registers all objects with a new carrier, and begins its traffic.
 func (g *Group) begin(c *carrier.Carrier) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -100,10 +129,17 @@ func (g *Group) begin(c *carrier.Carrier) error {
 	if err := c.Start(); err != nil {
 		return err
 	}
+	return nil
+}
+
+// publish lets calls use a carrier.
+func (g *Group) publish(c *carrier.Carrier) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	if g.done {
 		c.LeaveAll()
 	}
 	g.carrier = c
+	g.epochs++
 	g.wake()
-	return nil
 }

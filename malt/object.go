@@ -50,14 +50,21 @@ type ObjectConfig struct {
 // object is a vector or segment, independent of memberships.
 type object struct {
 	g         *Group
-	spec      carrier.Spec  // without a graph
-	graph     *graph.Graph  // of all ranks of the job
-	iteration uint64        // updates sent, in all memberships
-	past      carrier.Stats // of earlier memberships; under the group's lock
+	spec      carrier.Spec // without a graph
+	graph     *graph.Graph // of all ranks of the job
+	iteration uint64       // updates sent, in all memberships
+	holder
+	past carrier.Stats // of earlier memberships; under the group's lock
+}
+
+// holder copies and replaces the values of an object. Both functions are nil if it has none.
+type holder struct {
+	state   func() []byte            // returns a copy, for a new rank
+	restore func(state []byte) error // replaces them by those of another rank
 }
 
 // newObject validates a configuration, and registers the object with the current membership.
-func (g *Group) newObject(name, shape string, size int, c ObjectConfig) (*object, error) {
+func (g *Group) newObject(name, shape string, size int, c ObjectConfig, values holder) (*object, error) {
 	var faults []error
 	fault := func(format string, args ...any) {
 		faults = append(faults, fmt.Errorf("malt: %s: "+format, append([]any{name}, args...)...))
@@ -103,7 +110,7 @@ func (g *Group) newObject(name, shape string, size int, c ObjectConfig) (*object
 		c.Full = Block // a round that is dropped would be waited for
 	}
 	digest := whole.Digest()
-	o := &object{g: g, graph: whole, spec: carrier.Spec{
+	o := &object{g: g, graph: whole, holder: values, spec: carrier.Spec{
 		Name: name, Size: size, Mode: mode, Bound: bound, Depth: c.Depth, Queue: c.Queue, Full: c.Full,
 		Description: fmt.Appendf(nil, "name=%s %s graph=%x sync=%s", name, shape, digest[:6], c.Sync),
 	}}
@@ -113,6 +120,9 @@ func (g *Group) newObject(name, shape string, size int, c ObjectConfig) (*object
 		return nil, g.err
 	}
 	o.spec.ID = uint32(len(g.objects))
+	if err := o.inherit(); err != nil {
+		return nil, err
+	}
 	if g.carrier != nil {
 		if err := g.carrier.Register(o.among(g.live)); err != nil {
 			return nil, err
@@ -153,33 +163,49 @@ func explain(_ string, ours, theirs []byte) string {
 
 // scatter sends an update that fill appends.
 func (o *object) scatter(ctx context.Context, scale float64, fill func(dst []byte) ([]byte, error)) error {
+	o.g.custody.release()
+	err := o.send(ctx, carrier.Head{Iteration: o.iteration + 1, Scale: scale}, fill)
+	o.g.custody.regain()
+	if err == nil {
+		o.iteration++
+	}
+	return err
+}
+
+// send sends an update in this membership, or in the next one if it ends meanwhile.
+func (o *object) send(ctx context.Context, h carrier.Head, fill func(dst []byte) ([]byte, error)) error {
 	var last *carrier.Carrier
 	for {
 		c, err := o.g.current(ctx, last)
 		if err != nil {
 			return err
 		}
-		h := carrier.Head{Iteration: o.iteration + 1, Sent: time.Now().UnixNano(), Scale: scale}
-		err = c.Send(ctx, o.spec.ID, h, fill)
-		if errors.Is(err, carrier.ErrOver) {
-			last = c
-			continue
+		h.Sent = time.Now().UnixNano()
+		if err = c.Send(ctx, o.spec.ID, h, fill); !errors.Is(err, carrier.ErrOver) {
+			return err
 		}
-		if err == nil {
-			o.iteration++
-		}
-		return err
+		last = c
 	}
 }
 
 // gather calls use with the updates to merge. If the membership ends meanwhile there are none.
 func (o *object) gather(ctx context.Context, use func([]carrier.Arrival)) error {
+	o.g.custody.release()
+	defer o.g.custody.regain()
 	c, err := o.g.current(ctx, nil)
 	if err != nil {
 		return err
 	}
-	if err = c.Receive(ctx, o.spec.ID, use); errors.Is(err, carrier.ErrOver) {
+	err = c.Receive(ctx, o.spec.ID, func(arrived []carrier.Arrival) {
+		o.g.custody.regain() // the values change
+		use(arrived)
+		o.g.custody.release()
+	})
+	switch {
+	case errors.Is(err, carrier.ErrOver):
 		return o.g.failure()
+	case err == nil:
+		o.g.progress.reach(stepMerged)
 	}
 	return err
 }

@@ -30,7 +30,7 @@ func NewSegment(g *Group, name string, size int, c ObjectConfig) (*Segment, erro
 	if size < 1 {
 		return nil, fmt.Errorf("malt: %s: size: got %d, want at least 1", name, size)
 	}
-	o, err := g.newObject(name, fmt.Sprintf("elem=bytes length=%d", size), size, c)
+	o, err := g.newObject(name, fmt.Sprintf("elem=bytes length=%d", size), size, c, holder{})
 	if err != nil {
 		return nil, err
 	}

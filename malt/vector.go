@@ -4,6 +4,7 @@ package malt
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -72,11 +73,37 @@ func NewVector[T Element](g *Group, name string, length int, c VectorConfig) (*V
 	var zero T
 	shape := fmt.Sprintf("elem=%T length=%d code=%v", zero, length, c.Format.Code)
 	size := max(pack.MaxSize[T](c.Format, length, 0), pack.MaxSize[T](c.Format, length, length))
-	o, err := g.newObject(name, shape, size, c.ObjectConfig)
-	if err != nil {
+	v := &Vector[T]{config: c, local: make([]T, length), encoder: e}
+	if v.object, err = g.newObject(name, shape, size, c.ObjectConfig, holder{v.state, v.restore}); err != nil {
 		return nil, err
 	}
-	return &Vector[T]{object: o, config: c, local: make([]T, length), encoder: e}, nil
+	return v, nil
+}
+
+// state returns the local value without compression.
+func (v *Vector[T]) state() []byte {
+	e, err := pack.NewEncoder[T](Format{}, len(v.local))
+	var b []byte
+	if err == nil {
+		b, err = e.AppendDense(nil, v.local)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("BUG: malt: a plain vector does not encode: %v", err))
+	}
+	return b
+}
+
+// restore replaces the local value by what state has returned on another rank.
+func (v *Vector[T]) restore(state []byte) error {
+	u, err := pack.NewDecoder[T](len(v.local)).Decode(state)
+	if err == nil && u.Indices != nil {
+		err = errors.New("got a sparse update, want all values")
+	}
+	if err != nil {
+		return err
+	}
+	copy(v.local, u.Values)
+	return nil
 }
 
 // Values returns the local value, which the caller may change between calls.

@@ -93,6 +93,7 @@ var layers = []layer{
 	{"malt/internal/mailbox", slices.Concat(bottom, []string{"internal/shm"}), "a queue in memory needs no ranks"},
 	{"malt/internal/pace", slices.Concat(bottom, []string{"malt/graph"}), "the rules of synchrony are a pure machine over a graph"},
 	{"malt/internal/monitor", bottom, "when a connection counts as broken is a pure machine over what is observed"},
+	{"malt/internal/snapshot", bottom, "it encodes the state of vectors for another rank, without a network"},
 	{"malt/internal/pack", slices.Concat(bottom, []string{"internal/kernels"}), "it encodes values as bytes, without a network"},
 	{"malt/internal/carrier", slices.Concat(bottom, wires, []string{"internal/link", "internal/mesh", "internal/members", "malt/graph", "malt/internal/pace"}), "it sends the updates of one epoch over its links; it needs neither their values nor a job"},
 	{"malt", slices.Concat(bottom, wires, []string{"malt", "internal/mesh", "internal/members", "internal/spantree/protocol", "internal/spantree/client"}), "shared vectors are useful without a learner, and need the connections of a job, not its collectives"},
