@@ -23,16 +23,16 @@ type endpoint struct {
 	creds   *auth.Credentials
 }
 
-// connect connects to the server, completes the handshake, and calls talk with the connection. All
+// connect connects to the server, completes the handshake, and calls exchange with the connection. All
 // of this takes at most attemptTimeout. The returned connection has no deadline.
-func (g endpoint) connect(ctx context.Context, talk func(net.Conn, *protocol.FrameReader) error) (net.Conn, *protocol.FrameReader, error) {
+func (g endpoint) connect(ctx context.Context, exchange func(net.Conn, *protocol.FrameReader) error) (net.Conn, *protocol.FrameReader, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, attemptTimeout, fmt.Errorf("no answer within %v", attemptTimeout))
 	defer cancel()
 	bare, err := g.network.Dial(ctx, g.server)
 	if err != nil {
 		return nil, nil, err
 	}
-	// A deadline in the past interrupts the handshake and talk, which read without ctx.
+	// A deadline in the past interrupts the handshake and exchange, which read without ctx.
 	stop := context.AfterFunc(ctx, func() { _ = bare.SetDeadline(time.Unix(1, 0)) })
 	var frames *protocol.FrameReader
 	conn, err := g.creds.Client(ctx, bare, hostOf(g.server))
@@ -42,7 +42,7 @@ func (g endpoint) connect(ctx context.Context, talk func(net.Conn, *protocol.Fra
 	if err != nil {
 		err = g.classify(err)
 	} else {
-		err = talk(conn, frames)
+		err = exchange(conn, frames)
 	}
 	if !stop() {
 		err = context.Cause(ctx) // the deadline was set, so the connection is useless even without an error
@@ -108,8 +108,8 @@ func (g endpoint) handshake(conn net.Conn) (net.Conn, *protocol.FrameReader, err
 		return nil, nil, errVWServer
 	}
 	frames := &protocol.FrameReader{R: conn, Limit: protocol.MaxPayload}
-	var heard bytes.Buffer // the bytes of WELCOME, which the proof covers
-	first := &protocol.FrameReader{R: io.TeeReader(io.MultiReader(bytes.NewReader(ok[:]), conn), &heard), Limit: protocol.MaxPayload}
+	var welcome bytes.Buffer // the bytes of WELCOME, which the proof covers
+	first := &protocol.FrameReader{R: io.TeeReader(io.MultiReader(bytes.NewReader(ok[:]), conn), &welcome), Limit: protocol.MaxPayload}
 	f, err := first.Next()
 	if err != nil {
 		return nil, nil, fmt.Errorf("no server of the native protocol: %w", err)
@@ -128,12 +128,12 @@ func (g endpoint) handshake(conn net.Conn) (net.Conn, *protocol.FrameReader, err
 		}
 	}
 	frames.Server = w.Incarnation
-	return g.authenticate(conn, frames, w, heard.Bytes())
+	return g.authenticate(conn, frames, w, welcome.Bytes())
 }
 
 // authenticate proves to the server that this client has the secret, and checks the server's proof.
-// w is the server's WELCOME, and heard its bytes.
-func (g endpoint) authenticate(conn net.Conn, frames *protocol.FrameReader, w *protocol.WelcomeFrame, heard []byte) (net.Conn, *protocol.FrameReader, error) {
+// w is the server's WELCOME, and welcome its bytes.
+func (g endpoint) authenticate(conn net.Conn, frames *protocol.FrameReader, w *protocol.WelcomeFrame, welcome []byte) (net.Conn, *protocol.FrameReader, error) {
 	key, have := g.creds.Control()
 	switch asks := w.Asks&protocol.AsksSecret != 0; {
 	case w.Asks&^protocol.AsksSecret != 0:
@@ -146,7 +146,7 @@ func (g endpoint) authenticate(conn net.Conn, frames *protocol.FrameReader, w *p
 		return conn, frames, nil
 	}
 	nonce := auth.Nonce()
-	x := protocol.Exchange(key, heard, nonce, conn)
+	x := protocol.Exchange(key, welcome, nonce, conn)
 	b, err := protocol.AppendFrame(nil, &protocol.ProofFrame{Nonce: nonce, Proof: x.Proof(auth.Client)})
 	if err == nil {
 		_, err = conn.Write(b)

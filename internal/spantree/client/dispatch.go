@@ -45,11 +45,11 @@ func (m *Member) dispatch(f protocol.Frame) {
 		return
 	}
 	m.change(func() {
-		m.heard = m.now()
+		m.lastFrame = m.now()
 		switch f := f.(type) {
 		case *protocol.WaitingFrame:
 			if m.waiting.Complete() && !f.Complete() {
-				m.missingSince = m.heard
+				m.missingSince = m.lastFrame
 			}
 			m.waiting = *f
 		case *protocol.RefusedFrame:
@@ -101,7 +101,7 @@ func (m *Member) setMembers(r protocol.Members) {
 // assigned stores the rank of this spare. The server may send it repeatedly.
 func (m *Member) assigned(f *protocol.AssignFrame) {
 	m.change(func() {
-		m.heard = m.now()
+		m.lastFrame = m.now()
 		switch {
 		case m.cfg.Rank == f.Rank:
 		case m.cfg.Rank >= 0 || f.Rank < 0 || f.Rank >= m.cfg.Total:
@@ -137,7 +137,7 @@ func (m *Member) onEpochEnd(f *protocol.EpochEndFrame) {
 	cause := errorOf(f.Cause, m.cfg)
 	if f.Final {
 		m.change(func() {
-			m.heard = m.now()
+			m.lastFrame = m.now()
 			if lost, ok := cause.(*protocol.LostError); ok {
 				lost.ServerRestarted = m.serverRestarted
 			}
@@ -148,7 +148,7 @@ func (m *Member) onEpochEnd(f *protocol.EpochEndFrame) {
 	// Seal comes first: after POSITION this rank must not complete another step in this epoch.
 	at := m.cfg.Steps.Seal(f.Epoch)
 	m.change(func() {
-		m.heard = m.now()
+		m.lastFrame = m.now()
 		m.endEpoch(cause)
 	})
 	_ = m.sendLogged(&protocol.PositionFrame{ // a restarted server asks again
@@ -160,7 +160,7 @@ func (m *Member) onEpochEnd(f *protocol.EpochEndFrame) {
 func (m *Member) startEpoch(w *Wiring) {
 	var again protocol.Frame
 	m.change(func() {
-		m.heard = m.now()
+		m.lastFrame = m.now()
 		m.endEpoch(&protocol.LostError{Job: m.cfg.Job, Rank: -1, Why: "another epoch has started"})
 		m.previous, m.previousCause = m.wiring, m.epochCause
 		m.wiring, m.ended, m.epochCause = w, make(chan struct{}), nil

@@ -43,7 +43,7 @@ func (m *Member) watch() {
 			return
 		}
 		m.mu.Lock()
-		silent := m.now().Sub(m.heard)
+		silent := m.now().Sub(m.lastFrame)
 		quiet := m.idle()
 		m.mu.Unlock()
 		if !quiet && silent > m.cfg.silenceLimit() {

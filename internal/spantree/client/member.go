@@ -39,11 +39,11 @@ type Member struct {
 	members         protocol.Members // of an elastic job
 	askAcked        map[int]bool     // peers for which the server has acknowledged ASK
 	gotFinished     bool
-	model           [32]byte // SHA-256 in FINISHED; valid with gotFinished
-	serverErr       error    // the server is lost for good; nil: it is not
-	server          uint64   // incarnation, as in WELCOME
-	serverRestarted bool     // it is not the server that this rank has joined first
-	heard           time.Time
+	model           [32]byte         // SHA-256 in FINISHED; valid with gotFinished
+	serverErr       error            // the server is lost for good; nil: it is not
+	server          uint64           // incarnation, as in WELCOME
+	serverRestarted bool             // it is not the server that this rank has joined first
+	lastFrame       time.Time        // from the server
 	leaseStart      time.Time        // time at which the newest acknowledged heartbeat was sent
 	sent            [8]sentHeartbeat // the newest ones, by seq modulo 8
 	progress        protocol.Progress
@@ -68,8 +68,8 @@ func newMember(cfg JoinConfig, conn net.Conn, frames *protocol.FrameReader, join
 		server:  frames.Server, members: joined.Members,
 		clock: clock.Clock{Tick: cfg.Heartbeat}, leaseStart: time.Now(), askAcked: map[int]bool{},
 	}
-	m.heard = m.now()
-	m.missingSince = m.heard
+	m.lastFrame = m.now()
+	m.missingSince = m.lastFrame
 	m.work.Go(func() {
 		m.watch()
 		cancel()

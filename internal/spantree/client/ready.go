@@ -75,12 +75,12 @@ func wiringOf(f *protocol.EpochStartFrame, total, rank int) *Wiring {
 		if l.Source < 0 || l.Source >= total {
 			continue
 		}
-		lack := Missing{Rank: l.Rank, Source: l.Source, Payload: l.Payload, Address: w.Peers[l.Source]}
+		missing := Missing{Rank: l.Rank, Source: l.Source, Payload: l.Payload, Address: w.Peers[l.Source]}
 		switch {
 		case l.Rank == rank:
-			w.Missing = &lack
+			w.Missing = &missing
 		case l.Source == rank:
-			w.Owed = append(w.Owed, lack)
+			w.Owed = append(w.Owed, missing)
 		}
 	}
 	return w
@@ -170,9 +170,9 @@ func (m *Member) EndOf(w *Wiring) error {
 
 // await waits for a wiring newer than w whose epoch has not ended, unless the job has.
 func (m *Member) await(ctx context.Context, w *Wiring, doing string) (*Wiring, error) {
-	says := "waiting for the job to " + map[bool]string{true: "start", false: "go on"}[w == nil]
+	text := "waiting for the job to " + map[bool]string{true: "start", false: "go on"}[w == nil]
 	var next *Wiring
-	err := m.waitLogging(ctx, doing, w == nil, func() string { return says }, func() bool {
+	err := m.waitLogging(ctx, doing, w == nil, func() string { return text }, func() bool {
 		if m.wiring != nil && m.wiring != w && (m.epochCause == nil || m.cause != nil) {
 			next = m.wiring
 		}
@@ -241,9 +241,9 @@ func (m *Member) Excluded() bool {
 // It must be called before Ready.
 func (m *Member) Checkpoint(step uint64) { m.checkpoint = step }
 
-// waitLogging waits until ready returns true. Every logInterval it logs the result of says, unless
+// waitLogging waits until ready returns true. Every logInterval it logs the result of text, unless
 // that is "". With starts it fails when ranks have been missing for StartTimeout.
-func (m *Member) waitLogging(ctx context.Context, doing string, starts bool, says func() string, ready func() bool) error {
+func (m *Member) waitLogging(ctx context.Context, doing string, starts bool, text func() string, ready func() bool) error {
 	start, logged := time.Now(), time.Now()
 	for {
 		limit := logInterval - time.Since(logged)
@@ -265,9 +265,9 @@ func (m *Member) waitLogging(ctx context.Context, doing string, starts bool, say
 		}
 		if time.Since(logged) >= logInterval {
 			logged = time.Now()
-			if text := says(); text != "" {
-				m.cfg.Log.Info(text, "job", m.cfg.Job.String(), "rank", m.rank(),
-					"since", time.Since(start).Round(time.Second), "server says", m.report())
+			if line := text(); line != "" {
+				m.cfg.Log.Info(line, "job", m.cfg.Job.String(), "rank", m.rank(),
+					"since", time.Since(start).Round(time.Second), "report", m.report())
 			}
 		}
 	}

@@ -156,10 +156,10 @@ func (m *Member) replay(conn net.Conn, server uint64) error {
 	defer m.writing.Unlock()
 	m.mu.Lock()
 	standing, closing := m.replayLog, m.closing
-	m.heard = m.now()
+	m.lastFrame = m.now()
 	m.conn = conn
 	if m.cfg.Elastic > 0 {
-		m.missingSince = m.heard // a restarted server waits for missing ranks from the beginning
+		m.missingSince = m.lastFrame // a restarted server waits for missing ranks from the beginning
 	}
 	m.serverRestarted, m.server = m.serverRestarted || server != m.server, server
 	m.mu.Unlock()

@@ -79,8 +79,8 @@ func (m *Machine) onJoin(ev JoinReceived) {
 		m.standBy(a)
 		joined.Joined = uint32(j.accountedFor())
 		m.send(a, joined)
-		m.replaceShunned(a)
-		m.tellStandbys(j, a.rank)
+		m.replaceOnEvictedHost(a)
+		m.notifyStandbys(j, a.rank)
 		return
 	}
 	m.admit(a)

@@ -65,7 +65,7 @@ type epochState struct {
 	generation uint32
 	readyOrder int    // of READY within the job
 	checkpoint uint64 // step of its checkpoint, of rank 0 only; 0: none
-	toldHolder uint64 // holder in the newest STANDBY, plus 1; 0: none was sent
+	sentHolder uint64 // holder in the newest STANDBY, plus 1; 0: none was sent
 
 	wired          protocol.Epoch // epoch of which it is a member; zero: none yet
 	endSent        bool           // EPOCH_END of that epoch was sent

@@ -87,7 +87,7 @@ func (m *Machine) setMembers(j *job, r protocol.Members) {
 		delete(j.losses.vacant, rank)
 		delete(j.departed, rank)
 		assign(&j.removed, rank, true)
-		m.tellStandbys(j, rank)
+		m.notifyStandbys(j, rank)
 	}
 }
 

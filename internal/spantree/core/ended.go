@@ -145,17 +145,17 @@ func (m *Machine) named(id protocol.Job) (*job, *refusal) {
 	if j := m.jobs[id]; j != nil {
 		return j, nil
 	}
-	var fits []*job
+	var matches []*job
 	for _, j := range m.order {
 		if id.RunKey == "" && j.id.UniqueID == id.UniqueID {
-			fits = append(fits, j)
+			matches = append(matches, j)
 		}
 	}
-	switch len(fits) {
+	switch len(matches) {
 	case 0:
 		return nil, refuse(protocol.NoSuchJob, "there is no job %v that fills or runs", id)
 	case 1:
-		return fits[0], nil
+		return matches[0], nil
 	}
-	return nil, refuse(protocol.NoSuchJob, "%d jobs have the id %d (%v, %v, …): give the run key, too", len(fits), id.UniqueID, fits[0].id, fits[1].id)
+	return nil, refuse(protocol.NoSuchJob, "%d jobs have the id %d (%v, %v, …): give the run key, too", len(matches), id.UniqueID, matches[0].id, matches[1].id)
 }

@@ -140,7 +140,7 @@ func (m *Machine) finishHandover(j *job) {
 	m.standBy(from)
 	m.takeRank(to)
 	j.handover.previous = from
-	m.tellStandbys(j, from.rank)
+	m.notifyStandbys(j, from.rank)
 	m.log(slog.LevelInfo, "rank handed over", append(to.attrs(), slog.String("from", from.host))...)
 }
 

@@ -141,7 +141,7 @@ func (m *Machine) shrink(j *job) {
 		assign(&j.removed, r, true)
 		j.losses.shrunk = protocol.Epoch{Term: j.epoch.Term, N: j.epoch.N + 1}
 		m.log(slog.LevelWarn, "job continued without a rank", slog.String("job", j.id.String()), slog.Int("rank", r))
-		m.tellStandbys(j, r)
+		m.notifyStandbys(j, r)
 	}
 	if len(j.holders) == 0 {
 		m.fail(j, j.lastEnd.cause)

@@ -37,9 +37,9 @@ func playMachine(t interface {
 	m, now := NewMachine(rules, 1, 1, constant), birth
 	known, gone := map[ConnID]bool{}, map[ConnID]bool{}
 	for i := 0; i+1 < len(script); i += 2 {
-		what, who := script[i], script[i+1]
-		conn := ConnID(who)
-		ev := scripted(m, what, who)
+		what, client := script[i], script[i+1]
+		conn := ConnID(client)
+		ev := scripted(m, what, client)
 		switch ev.(type) {
 		case JoinReceived, VWHello, StatusRequested, CancelRequested:
 			if known[conn] {
@@ -74,8 +74,8 @@ func playMachine(t interface {
 	return m
 }
 
-// rosterOf returns the members that an attempt reports. Most attempts report none.
-func rosterOf(n byte) protocol.Members {
+// membersOf returns the members that an attempt reports. Most attempts report none.
+func membersOf(n byte) protocol.Members {
 	switch n {
 	case 2:
 		return protocol.MembersWithout(nil)
@@ -86,14 +86,14 @@ func rosterOf(n byte) protocol.Members {
 }
 
 // scripted makes an event of two bytes. Eight connections share two ids.
-func scripted(m *Machine, what, who byte) Event {
-	conn := ConnID(who)
+func scripted(m *Machine, what, client byte) Event {
+	conn := ConnID(client)
 	epoch := protocol.Epoch{}
 	if a := m.Conns[conn]; a != nil {
 		epoch = a.job.epoch
 	}
 	from := Endpoint{Host: "10.0.0.1", Local: "10.0.0.9"}
-	unique, rank, total := uint64(who>>2&1), uint64(who&3), uint64(2+who>>5&1)
+	unique, rank, total := uint64(client>>2&1), uint64(client&3), uint64(2+client>>5&1)
 	if what&0x7f == 4 { // a spare, where the job can use one
 		rank = protocol.NoRank
 	}
@@ -102,16 +102,16 @@ func scripted(m *Machine, what, who byte) Event {
 		return VWHello{conn, from, unique, total, rank}
 	case 2, 3, 4:
 		return JoinReceived{conn, from, &protocol.JoinFrame{
-			UniqueID: unique, RunKey: []string{"", "k"}[who>>3&1], Rank: uint32(rank), Total: uint32(total), Generation: uint32(what >> 7),
+			UniqueID: unique, RunKey: []string{"", "k"}[client>>3&1], Rank: uint32(rank), Total: uint32(total), Generation: uint32(what >> 7),
 			OptionsSHA256: sha256.Sum256(nil), Attempt: uint64(conn), OnLoss: protocol.OnLoss(unique),
-			Elastic: time.Duration(what>>6&1) * time.Second, Members: rosterOf(what >> 4 & 3),
+			Elastic: time.Duration(what>>6&1) * time.Second, Members: membersOf(what >> 4 & 3),
 		}}
 	case 5:
-		return VWPort{conn, uint16(who)}
+		return VWPort{conn, uint16(client)}
 	case 6, 7:
 		return FrameReceived{conn, &protocol.ReadyFrame{}}
 	case 8:
-		return FrameReceived{conn, &protocol.CompleteFrame{Epoch: epoch, Owed: [][]string{nil, {"f"}}[who>>6&1]}}
+		return FrameReceived{conn, &protocol.CompleteFrame{Epoch: epoch, Owed: [][]string{nil, {"f"}}[client>>6&1]}}
 	case 9:
 		return FrameReceived{conn, &protocol.DeliveredFrame{Epoch: epoch, Attempt: uint64(conn), File: "f"}}
 	case 10:
@@ -121,25 +121,25 @@ func scripted(m *Machine, what, who byte) Event {
 	case 12:
 		return ConnClosed{conn, "closed"}
 	case 13:
-		if who>>5&1 != 0 {
+		if client>>5&1 != 0 {
 			return []Event{
-				FrameReceived{conn, &protocol.AskFrame{Epoch: epoch, Peer: int(who & 3), Fault: protocol.EdgeFault(what >> 6), Detail: strings.Repeat("x", protocol.MaxText)}},
-				FrameReceived{conn, &protocol.ReportFrame{Epoch: epoch, Progress: protocol.Progress{Number: uint64(what >> 5), StepTook: time.Duration(who) * time.Second}}},
+				FrameReceived{conn, &protocol.AskFrame{Epoch: epoch, Peer: int(client & 3), Fault: protocol.EdgeFault(what >> 6), Detail: strings.Repeat("x", protocol.MaxText)}},
+				FrameReceived{conn, &protocol.ReportFrame{Epoch: epoch, Progress: protocol.Progress{Number: uint64(what >> 5), StepTook: time.Duration(client) * time.Second}}},
 				CancelRequested{conn, from, &protocol.CancelFrame{UniqueID: unique}},
 				JoinReceived{conn, from, &protocol.JoinFrame{
-					UniqueID: unique, RunKey: []string{"", "k"}[who>>3&1], Rank: uint32(rank), Total: uint32(total), OptionsSHA256: sha256.Sum256(nil), Attempt: uint64(who & 7),
+					UniqueID: unique, RunKey: []string{"", "k"}[client>>3&1], Rank: uint32(rank), Total: uint32(total), OptionsSHA256: sha256.Sum256(nil), Attempt: uint64(client & 7),
 					OnLoss: protocol.OnLoss(unique), Epoch: protocol.Epoch{Term: 1, N: uint32(what >> 7), Incarnation: uint64(what >> 6 & 1)}, Step: uint64(what >> 5 & 1),
 				}},
 			}[what>>4&3]
 		}
-		return Persisted{Receipt: uint64(who & 3)}
+		return Persisted{Receipt: uint64(client & 3)}
 	case 14:
-		if who>>5&1 != 0 {
+		if client>>5&1 != 0 {
 			return FrameReceived{conn, &protocol.PositionFrame{Epoch: epoch, Completed: epoch, Step: uint64(what >> 5)}}
 		}
 		return StatusRequested{conn}
 	}
-	if who>>5&1 != 0 {
+	if client>>5&1 != 0 {
 		return FrameReceived{conn, &protocol.PositionFrame{Epoch: epoch}}
 	}
 	return TimePassed{}

@@ -246,7 +246,7 @@ func parseEvent(m *Machine, words []string) (Event, error) {
 	if at := m.Conns[conn]; at != nil {
 		epoch = at.job.epoch
 	}
-	hear := func(f protocol.Frame) (Event, error) { return FrameReceived{conn, f}, nil }
+	received := func(f protocol.Frame) (Event, error) { return FrameReceived{conn, f}, nil }
 	switch verb {
 	case "vw":
 		return VWHello{conn, from, a.num("job"), a.num("total"), a.num("rank")}, nil
@@ -285,31 +285,31 @@ func parseEvent(m *Machine, words []string) (Event, error) {
 		}
 		return JoinReceived{conn, from, f}, err
 	case "ready":
-		return hear(&protocol.ReadyFrame{Shard: protocol.Shard{Examples: cmp.Or(a.num("examples"), 10), Bytes: a.num("bytes"), Took: a.duration("took")}, Checkpoint: a.num("checkpoint")})
+		return received(&protocol.ReadyFrame{Shard: protocol.Shard{Examples: cmp.Or(a.num("examples"), 10), Bytes: a.num("bytes"), Took: a.duration("took")}, Checkpoint: a.num("checkpoint")})
 	case "heartbeat":
 		f := &protocol.HeartbeatFrame{Seq: a.num("seq"), Waits: a["waits"], WaitsFor: -1, Epoch: epoch, Collective: a.num("in")}
 		if a["for"] != "" {
 			f.WaitsFor = int(a.num("for"))
 		}
-		return hear(f)
+		return received(f)
 	case "report":
-		return hear(&protocol.ReportFrame{Epoch: epoch, Progress: protocol.Progress{Pass: 3, Loss: 0.25, Number: a.num("step"), StepTook: a.duration("took")}})
+		return received(&protocol.ReportFrame{Epoch: epoch, Progress: protocol.Progress{Pass: 3, Loss: 0.25, Number: a.num("step"), StepTook: a.duration("took")}})
 	case "complete":
 		f := &protocol.CompleteFrame{Epoch: epoch, Owed: a.list("owes"), Step: a.num("step")}
 		f.Model[0] = byte(a.num("model"))
 		if a["epoch"] == "old" {
 			f.Epoch.N--
 		}
-		return hear(f)
+		return received(f)
 	case "delivered":
 		if at := m.Conns[conn]; at != nil {
-			return hear(&protocol.DeliveredFrame{Epoch: epoch, Attempt: at.number, File: a["file"]})
+			return received(&protocol.DeliveredFrame{Epoch: epoch, Attempt: at.number, File: a["file"]})
 		}
-		return hear(&protocol.DeliveredFrame{Epoch: epoch, Attempt: uint64(conn), File: a["file"]})
+		return received(&protocol.DeliveredFrame{Epoch: epoch, Attempt: uint64(conn), File: a["file"]})
 	case "leave":
-		return hear(&protocol.LeaveFrame{Reason: a["why"]})
+		return received(&protocol.LeaveFrame{Reason: a["why"]})
 	case "fail":
-		return hear(&protocol.FailFrame{Reason: a["why"]})
+		return received(&protocol.FailFrame{Reason: a["why"]})
 	case "ask":
 		f := &protocol.AskFrame{Epoch: epoch, Peer: 1, Collective: a.num("in"), Fault: protocol.EdgeFault(max(1, a.num("fault"))), Detail: cmp.Or(a["why"], "slow")}
 		if a["epoch"] != "" {
@@ -318,7 +318,7 @@ func parseEvent(m *Machine, words []string) (Event, error) {
 		if a["peer"] != "" {
 			f.Peer = int(a.num("peer"))
 		}
-		return hear(f)
+		return received(f)
 	case "position":
 		f := &protocol.PositionFrame{Epoch: epoch, Step: a.num("step"), WaitsFor: -1}
 		if f.Completed = epochOf(a["in"]); f.Step > 0 && a["in"] == "" {
@@ -327,9 +327,9 @@ func parseEvent(m *Machine, words []string) (Event, error) {
 		if a["epoch"] != "" {
 			f.Epoch = epochOf(a["epoch"])
 		}
-		return hear(f)
+		return received(f)
 	case "finished":
-		return hear(&protocol.FinishedFrame{})
+		return received(&protocol.FinishedFrame{})
 	case "cancel":
 		id, key, _ := strings.Cut(a["job"], "/")
 		unique, err := strconv.ParseUint(id, 10, 64)

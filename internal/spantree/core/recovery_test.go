@@ -50,7 +50,7 @@ func TestRecoveryKeepsItsPromises(t *testing.T) {
 
 // happen causes one event.
 func (s *simCluster) happen(r *rand.Rand, rough int) {
-	a := s.actors[r.IntN(len(s.actors))]
+	a := s.clients[r.IntN(len(s.clients))]
 	if r.IntN(50) >= rough {
 		if r.IntN(20) == 0 {
 			s.pass(time.Second)
@@ -61,17 +61,17 @@ func (s *simCluster) happen(r *rand.Rand, rough int) {
 	switch r.IntN(9) {
 	case 0, 1:
 		switch {
-		case len(s.actors) >= 14:
+		case len(s.clients) >= 14:
 		case s.policy == protocol.Wait && r.IntN(3) == 0:
 			s.enter(-1)
 		default:
 			s.enter(r.IntN(s.total))
 		}
 	case 2:
-		s.die(a, !a.dead && r.IntN(2) == 0)
+		s.kill(a, !a.dead && r.IntN(2) == 0)
 	case 3:
 		if a.dead {
-			s.die(a, true)
+			s.kill(a, true)
 		}
 	case 4:
 		s.pass([]time.Duration{4 * time.Second, 11 * time.Second}[r.IntN(2)])
@@ -89,7 +89,7 @@ func (s *simCluster) happen(r *rand.Rand, rough int) {
 		}
 	case 7:
 		if (a.works() || a.pulls) && len(a.outbox) == 0 {
-			a.tell(&protocol.AskFrame{Epoch: a.epoch, Peer: r.IntN(s.total), Fault: protocol.EdgeFault(1 + r.IntN(3))})
+			a.send(&protocol.AskFrame{Epoch: a.epoch, Peer: r.IntN(s.total), Fault: protocol.EdgeFault(1 + r.IntN(3))})
 		}
 	}
 }
@@ -107,16 +107,16 @@ func (s *simCluster) play(a *fakeRank) {
 	case a.rank < 0: // a spare
 	case !a.ready:
 		a.ready = true
-		a.say(&protocol.ReadyFrame{Shard: protocol.Shard{Examples: uint64(10 + a.rank), Bytes: 1000, Took: a.pace}})
+		a.sendLogged(&protocol.ReadyFrame{Shard: protocol.Shard{Examples: uint64(10 + a.rank), Bytes: 1000, Took: a.pace}})
 	case a.missing:
 		s.fetch(a)
-	case a.works() && !s.given[a.contribution(a.rank)]:
-		s.give(a)
+	case a.works() && !s.contributed[a.contribution(a.rank)]:
+		s.contribute(a)
 	case a.works():
 		s.complete(a)
-	case len(a.owes) > 0:
-		a.say(&protocol.DeliveredFrame{Epoch: a.epoch, Attempt: a.number, File: a.owes[0]})
-		a.owes = a.owes[1:]
+	case len(a.owed) > 0:
+		a.sendLogged(&protocol.DeliveredFrame{Epoch: a.epoch, Attempt: a.number, File: a.owed[0]})
+		a.owed = a.owed[1:]
 	}
 }
 
@@ -127,7 +127,7 @@ func (s *simCluster) settle() {
 			s.fatalf("the job has not ended: %v", s.m.Status())
 		}
 		alive := make([]bool, s.total)
-		for _, a := range s.actors {
+		for _, a := range s.clients {
 			if !a.dead && a.rank >= 0 {
 				alive[a.rank] = true
 			}
@@ -137,7 +137,7 @@ func (s *simCluster) settle() {
 				s.enter(r)
 			}
 		}
-		for _, a := range s.actors {
+		for _, a := range s.clients {
 			if !a.dead && a.cut && len(a.inbox) == 0 {
 				s.reconnect(a, true) // the restarted server does not know it
 			}
@@ -152,14 +152,14 @@ func (s *simCluster) settle() {
 // end checks what holds for every end of a job, and reports whether it has finished.
 func (s *simCluster) end() (well bool) {
 	fates := map[string]int{}
-	for _, a := range s.actors {
+	for _, a := range s.clients {
 		for len(a.inbox) > 0 {
 			s.read(a)
 		}
 		if !a.dead && !a.away {
 			s.fatalf("connection %d of rank %d got no final frame", a.conn, a.rank)
 		}
-		fates[a.fate]++
+		fates[a.outcome]++
 	}
 	if len(s.m.Conns) > 0 || len(s.m.awaiting) > 0 {
 		s.fatalf("%d connections and %d receipts are left", len(s.m.Conns), len(s.m.awaiting))

@@ -97,7 +97,7 @@ func (m *Machine) reconnect(a *attempt, ev JoinReceived) {
 	m.log(slog.LevelInfo, "rank reconnected", a.attrs()...)
 	m.do(CloseConn{a.conn})
 	delete(m.Conns, a.conn)
-	a.conn, a.from, a.lastFrame, a.toldHolder = ev.Conn, ev.From, m.Now, 0
+	a.conn, a.from, a.lastFrame, a.sentHolder = ev.Conn, ev.From, m.Now, 0
 	a.advertise, a.port = f.AdvertiseHost, f.Port
 	m.Conns[a.conn] = a
 	m.send(a, &protocol.JoinedFrame{Attempt: a.number, LostAfter: a.lostAfter, Joined: uint32(j.accountedFor()), Seen: protocol.Clip(ev.From.Host, protocol.MaxHost), Members: j.membership})
@@ -109,7 +109,7 @@ func (m *Machine) reconnect(a *attempt, ev JoinReceived) {
 	switch {
 	case a.rank < 0:
 	case !a.isHolder:
-		m.tellStandbys(j, a.rank)
+		m.notifyStandbys(j, a.rank)
 	case a.deliverSent:
 		m.send(a, &protocol.DeliverFrame{Epoch: j.epoch, Files: slices.Clone(a.owed)})
 	case a.pullsFrom != nil:
@@ -167,7 +167,7 @@ func (m *Machine) rejoin(a *attempt, f *protocol.JoinFrame) *refusal {
 	if !current || j.phase == recovering || j.phase == ending && vacant {
 		m.sendEpochEnd(a, &protocol.EpochEndFrame{Epoch: a.wired, Cause: cmp.Or(j.lastEnd.cause, protocol.Cause{Kind: protocol.CauseLost, Rank: -1, Why: "the epoch is over"})})
 	}
-	m.tellStandbys(j, a.rank)
+	m.notifyStandbys(j, a.rank)
 	return nil
 }
 

@@ -26,18 +26,18 @@ type simCluster struct {
 	steps   uint64 // number of steps of the job
 	policy  protocol.OnLoss
 	key     string
-	actors  []*fakeRank // in the order of their connections
+	clients []*fakeRank // in the order of their connections
 	conns   ConnID
 	history []string // the events, for a failure
 
-	holders map[string]uint64 // epoch and rank → attempt: one at most
-	resumes map[protocol.Epoch]resume.Point
-	given   map[string]bool // contributions, by epoch, rank and step
-	owed    map[string]bool // files in a DELIVER without a DELIVERED
-	done    int             // delivered files
-	lowest  int             // lowest rank of the newest epoch, which owes the model
-	ended   bool            // the job has finished or failed
-	gen     uint32          // generation of the launcher
+	holders     map[string]uint64 // epoch and rank → attempt: one at most
+	resumes     map[protocol.Epoch]resume.Point
+	contributed map[string]bool // contributions, by epoch, rank and step
+	owed        map[string]bool // files in a DELIVER without a DELIVERED
+	done        int             // delivered files
+	lowest      int             // lowest rank of the newest epoch, which owes the model
+	ended       bool            // the job has finished or failed
+	gen         uint32          // generation of the launcher
 }
 
 // fakeRank is the process of a client.
@@ -52,7 +52,7 @@ type fakeRank struct {
 	dead    bool // the process has ended; the server may not have detected this yet
 	cut     bool // its connection has ended for the server
 	away    bool // and the client has ended it
-	fate    string
+	outcome string
 	ready   bool
 	epoch   protocol.Epoch // of the newest EPOCH_START or PULL
 	members int
@@ -64,7 +64,7 @@ type fakeRank struct {
 	want    resume.Point
 	final   bool // COMPLETE was sent
 	pace    time.Duration
-	owes    []string
+	owed    []string
 
 	spare     bool             // another attempt has its rank: its data does not count
 	replayLog []protocol.Frame // frames that it repeats over another connection
@@ -77,7 +77,7 @@ func newSimCluster(t interface {
 ) *simCluster {
 	s := &simCluster{
 		t: t, now: birth, total: total, steps: steps, policy: policy, key: key,
-		holders: map[string]uint64{}, resumes: map[protocol.Epoch]resume.Point{}, given: map[string]bool{}, owed: map[string]bool{},
+		holders: map[string]uint64{}, resumes: map[protocol.Epoch]resume.Point{}, contributed: map[string]bool{}, owed: map[string]bool{},
 	}
 	s.m = NewMachine(testRules, 1, 1, constant)
 	return s
@@ -89,7 +89,7 @@ func (s *simCluster) fatalf(format string, args ...any) {
 	s.t.Fatalf("%s\n%q", fmt.Sprintf(format, args...), s.history[max(0, n-60):])
 }
 
-func (s *simCluster) note(format string, args ...any) {
+func (s *simCluster) record(format string, args ...any) {
 	s.history = append(s.history, fmt.Sprintf(format, args...))
 }
 
@@ -99,9 +99,9 @@ func (s *simCluster) step(ev Event) {
 	for _, a := range s.m.Step(s.now, ev) {
 		switch a := a.(type) {
 		case SendFrame:
-			s.hear(a.Conn, a.Frame)
+			s.receive(a.Conn, a.Frame)
 		case CloseConn:
-			if c := s.actor(a.Conn); c != nil && !c.cut {
+			if c := s.client(a.Conn); c != nil && !c.cut {
 				c.inbox, c.cut = append(c.inbox, nil), true
 			}
 		case Persist:
@@ -119,9 +119,9 @@ func (s *simCluster) step(ev Event) {
 	s.m.check()
 	if s.ended && len(s.m.jobs) > 0 { // it was an earlier job of this name
 		s.ended = false
-		for _, a := range s.actors {
-			if a.fate == "EPOCH_END" || a.fate == "FINISHED" {
-				a.fate = "FENCED"
+		for _, a := range s.clients {
+			if a.outcome == "EPOCH_END" || a.outcome == "FINISHED" {
+				a.outcome = "FENCED"
 			}
 		}
 	}
@@ -134,8 +134,8 @@ func (s *simCluster) Helper() { s.t.Helper() }
 
 func (s *simCluster) Fatalf(format string, args ...any) { s.t.Helper(); s.fatalf(format, args...) }
 
-func (s *simCluster) actor(c ConnID) *fakeRank {
-	for _, a := range s.actors {
+func (s *simCluster) client(c ConnID) *fakeRank {
+	for _, a := range s.clients {
 		if a.conn == c {
 			return a
 		}
@@ -143,9 +143,9 @@ func (s *simCluster) actor(c ConnID) *fakeRank {
 	return nil
 }
 
-// hear appends a frame to a client's inbox, and checks it.
-func (s *simCluster) hear(conn ConnID, f protocol.Frame) {
-	a := s.actor(conn)
+// receive appends a frame to a client's inbox, and checks it.
+func (s *simCluster) receive(conn ConnID, f protocol.Frame) {
+	a := s.client(conn)
 	if a == nil || a.cut {
 		s.fatalf("%v is sent to connection %d, which has ended", protocol.TypeOf(f), conn)
 	}
@@ -154,7 +154,7 @@ func (s *simCluster) hear(conn ConnID, f protocol.Frame) {
 	}
 	a.inbox = append(a.inbox, f)
 	if _, ok := f.(*protocol.HeartbeatAckFrame); !ok {
-		s.note("%d(%d)<-%v%s", conn, a.rank, protocol.TypeOf(f), fields(f))
+		s.record("%d(%d)<-%v%s", conn, a.rank, protocol.TypeOf(f), fields(f))
 	}
 	switch f := f.(type) {
 	case *protocol.EpochStartFrame:
@@ -166,19 +166,19 @@ func (s *simCluster) hear(conn ConnID, f protocol.Frame) {
 	case *protocol.EpochEndFrame:
 		switch {
 		case f.Final && f.Cause.Code == protocol.AttemptFenced: // by a newer generation, which has the job now
-			a.fate = "FENCED"
+			a.outcome = "FENCED"
 		case f.Final:
-			a.fate, s.ended = "EPOCH_END", true
+			a.outcome, s.ended = "EPOCH_END", true
 		}
 	case *protocol.FinishedFrame:
-		a.fate, s.ended = "FINISHED", true
+		a.outcome, s.ended = "FINISHED", true
 		if len(s.owed) > 0 || s.done == 0 {
 			s.fatalf("FINISHED, with %v owed, %v done", s.owed, s.done)
 		}
 	case *protocol.RefusedFrame:
-		a.fate = "REFUSED"
+		a.outcome = "REFUSED"
 	case *protocol.FencedFrame:
-		a.fate = "FENCED"
+		a.outcome = "FENCED"
 	case *protocol.DeliverFrame:
 		for _, file := range f.Files {
 			s.owed[fmt.Sprint(a.rank, " ", file)] = true
@@ -236,7 +236,7 @@ func (s *simCluster) read(a *fakeRank) {
 		a.spare = true
 	case *protocol.EpochStartFrame:
 		a.spare, a.token = false, f.Token
-		a.heard()
+		a.trimReplayLog()
 		if a.final && len(f.Members) < a.members {
 			a.final = false // it may owe other files now
 			a.replayLog = slices.DeleteFunc(a.replayLog, func(f protocol.Frame) bool { return protocol.TypeOf(f) == protocol.TypeComplete })
@@ -248,10 +248,10 @@ func (s *simCluster) read(a *fakeRank) {
 				a.missing, a.source = true, l.Source
 			}
 		}
-		s.through(a)
+		s.completeLast(a)
 	case *protocol.PullFrame:
 		a.spare, a.token = false, f.Token
-		a.heard()
+		a.trimReplayLog()
 		a.epoch, a.missing, a.pulls, a.source, a.want = f.Epoch, true, true, f.Source, resume.Point{Epoch: f.ResumeEpoch, Step: f.ResumeStep}
 	case *protocol.EpochEndFrame:
 		if f.Final {
@@ -262,9 +262,9 @@ func (s *simCluster) read(a *fakeRank) {
 			a.fenced = f.Epoch
 		}
 		a.missing, a.pulls = false, false
-		a.say(&protocol.PositionFrame{Epoch: f.Epoch, Completed: a.at.Epoch, Step: a.at.Step, WaitsFor: -1})
+		a.sendLogged(&protocol.PositionFrame{Epoch: f.Epoch, Completed: a.at.Epoch, Step: a.at.Step, WaitsFor: -1})
 	case *protocol.DeliverFrame:
-		a.owes = append(a.owes, f.Files...)
+		a.owed = append(a.owed, f.Files...)
 	case *protocol.AssignFrame:
 		if a.rank >= 0 && a.rank != f.Rank {
 			s.fatalf("the spare of rank %d gets rank %d", a.rank, f.Rank)
@@ -275,16 +275,16 @@ func (s *simCluster) read(a *fakeRank) {
 	}
 }
 
-func (a *fakeRank) say(f protocol.Frame) {
+func (a *fakeRank) sendLogged(f protocol.Frame) {
 	a.outbox = append(a.outbox, f)
 	a.replayLog = append(a.replayLog, f)
 }
 
-// tell sends a frame that is not repeated.
-func (a *fakeRank) tell(f protocol.Frame) { a.outbox = append(a.outbox, f) }
+// send sends a frame that is not repeated.
+func (a *fakeRank) send(f protocol.Frame) { a.outbox = append(a.outbox, f) }
 
-// heard removes the frames that are not repeated in a new epoch.
-func (a *fakeRank) heard() {
+// trimReplayLog removes the frames that are not repeated in a new epoch.
+func (a *fakeRank) trimReplayLog() {
 	a.replayLog = slices.DeleteFunc(a.replayLog, func(f protocol.Frame) bool {
 		t := protocol.TypeOf(f)
 		return t == protocol.TypeReady || t == protocol.TypePosition
@@ -296,7 +296,7 @@ func (s *simCluster) flush(a *fakeRank) {
 	f := a.outbox[0]
 	a.outbox = a.outbox[1:]
 	if !a.cut {
-		s.note("%d(%d)->%v%s", a.conn, a.rank, protocol.TypeOf(f), fields(f))
+		s.record("%d(%d)->%v%s", a.conn, a.rank, protocol.TypeOf(f), fields(f))
 		if d, ok := f.(*protocol.DeliveredFrame); ok {
 			key := fmt.Sprint(a.rank, " ", d.File)
 			delete(s.owed, key)
@@ -306,8 +306,8 @@ func (s *simCluster) flush(a *fakeRank) {
 	}
 }
 
-// through sends COMPLETE when the last step is completed.
-func (s *simCluster) through(a *fakeRank) {
+// completeLast sends COMPLETE when the last step is completed.
+func (s *simCluster) completeLast(a *fakeRank) {
 	if a.at.Step < s.steps || a.final || a.missing {
 		return
 	}
@@ -316,7 +316,7 @@ func (s *simCluster) through(a *fakeRank) {
 	if a.rank == s.lowest {
 		f.Owed = []string{"model"}
 	}
-	a.say(f)
+	a.sendLogged(f)
 }
 
 // works reports whether a client is in an epoch that runs, and is missing no data.
@@ -324,8 +324,8 @@ func (a *fakeRank) works() bool {
 	return !a.dead && a.epoch != protocol.Epoch{} && a.fenced.Compare(a.epoch) < 0 && !a.missing && !a.final
 }
 
-// give records a client's contribution to its next step.
-func (s *simCluster) give(a *fakeRank) { s.given[a.contribution(a.rank)] = true }
+// contribute records a client's contribution to its next step.
+func (s *simCluster) contribute(a *fakeRank) { s.contributed[a.contribution(a.rank)] = true }
 
 func (a *fakeRank) contribution(rank int) string {
 	return fmt.Sprint(a.epoch, a.epoch.Incarnation, " ", rank, " ", a.at.Step+1)
@@ -333,18 +333,18 @@ func (a *fakeRank) contribution(rank int) string {
 
 // complete lets a client complete its next step, if all have contributed to it.
 func (s *simCluster) complete(a *fakeRank) bool {
-	given := 0
+	contributions := 0
 	for r := range s.total {
-		if s.given[a.contribution(r)] {
-			given++
+		if s.contributed[a.contribution(r)] {
+			contributions++
 		}
 	}
-	if !a.works() || given < a.members {
+	if !a.works() || contributions < a.members {
 		return false
 	}
 	a.at = resume.Point{Epoch: a.epoch, Step: a.at.Step + 1}
-	a.tell(&protocol.ReportFrame{Epoch: a.epoch, Progress: protocol.Progress{Number: a.at.Step, StepTook: a.pace}})
-	s.through(a)
+	a.send(&protocol.ReportFrame{Epoch: a.epoch, Progress: protocol.Progress{Number: a.at.Step, StepTook: a.pace}})
+	s.completeLast(a)
 	return true
 }
 
@@ -353,13 +353,13 @@ func (s *simCluster) fetch(a *fakeRank) bool {
 	if !a.missing || a.dead {
 		return false
 	}
-	for _, b := range s.actors {
+	for _, b := range s.clients {
 		if b.dead || b.rank != a.source || b.at != a.want {
 			continue
 		}
 		if a.pulls && b.final || !a.pulls && b.epoch == a.epoch && b.fenced.Compare(b.epoch) < 0 || !a.pulls && b.final {
 			a.at, a.missing, a.pulls = a.want, false, false
-			s.through(a)
+			s.completeLast(a)
 			return true
 		}
 	}
@@ -370,8 +370,8 @@ func (s *simCluster) fetch(a *fakeRank) bool {
 func (s *simCluster) enter(rank int) *fakeRank {
 	s.conns++
 	a := &fakeRank{conn: s.conns, rank: rank, number: uint64(s.conns), gen: s.gen, pace: time.Duration(1+s.conns%3*3) * time.Second}
-	s.actors = append(s.actors, a)
-	s.note("%d(%d) joins", a.conn, rank)
+	s.clients = append(s.clients, a)
+	s.record("%d(%d) joins", a.conn, rank)
 	s.join(a)
 	return a
 }
@@ -385,8 +385,8 @@ func (s *simCluster) join(a *fakeRank) {
 
 // reconnect gives a client another connection. The server may not know yet that the old one has
 // ended; frames on their way are lost.
-func (s *simCluster) reconnect(a *fakeRank, heard bool) {
-	if old := a.conn; heard && !a.cut {
+func (s *simCluster) reconnect(a *fakeRank, detected bool) {
+	if old := a.conn; detected && !a.cut {
 		a.cut, a.away = true, true
 		s.step(ConnClosed{old, "connection closed"})
 	}
@@ -394,28 +394,28 @@ func (s *simCluster) reconnect(a *fakeRank, heard bool) {
 		return
 	}
 	s.conns++
-	s.note("%d(%d) is back as %d", a.conn, a.rank, s.conns)
+	s.record("%d(%d) is back as %d", a.conn, a.rank, s.conns)
 	a.conn, a.cut, a.away, a.inbox, a.outbox = s.conns, false, false, nil, nil
 	s.join(a)
 	for _, f := range a.replayLog {
-		a.say(f)
+		a.sendLogged(f)
 	}
 }
 
 // restart restarts the server, with or without a journal.
 func (s *simCluster) restart(term uint32) {
-	s.note("restart")
+	s.record("restart")
 	s.m = NewMachine(testRules, term, s.m.Incarnation+1, constant)
-	for _, a := range s.actors {
+	for _, a := range s.clients {
 		a.cut, a.away, a.inbox, a.outbox = true, true, nil, nil
 	}
 }
 
-// die ends a client. The server learns of it at once, or has to detect it.
-func (s *simCluster) die(a *fakeRank, heard bool) {
+// kill ends a client. The server detects it at once if its connection ends, or by its silence.
+func (s *simCluster) kill(a *fakeRank, detected bool) {
 	a.dead = true
-	s.note("%d(%d) dies", a.conn, a.rank)
-	if heard && !a.cut {
+	s.record("%d(%d) dies", a.conn, a.rank)
+	if detected && !a.cut {
 		a.cut = true
 		s.step(ConnClosed{a.conn, "connection closed"})
 	}
@@ -425,9 +425,9 @@ func (s *simCluster) die(a *fakeRank, heard bool) {
 func (s *simCluster) pass(d time.Duration) {
 	s.now = s.now.Add(d)
 	if n := len(s.history); n == 0 || s.history[n-1] != d.String() {
-		s.note("%v", d)
+		s.record("%v", d)
 	}
-	for _, a := range s.actors {
+	for _, a := range s.clients {
 		if !a.dead && !a.cut {
 			s.step(FrameReceived{a.conn, &protocol.HeartbeatFrame{WaitsFor: -1, Epoch: a.epoch}})
 		}

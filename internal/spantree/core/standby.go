@@ -29,8 +29,8 @@ func (m *Machine) standBy(a *attempt) {
 	m.log(slog.LevelInfo, "standby joined", append(a.attrs(), slog.Int("standbys", len(j.standbys[a.rank])))...)
 }
 
-// tellStandbys sends the holder of a rank to its standbys.
-func (m *Machine) tellStandbys(j *job, rank int) {
+// notifyStandbys sends the holder of a rank to its standbys.
+func (m *Machine) notifyStandbys(j *job, rank int) {
 	f := &protocol.StandByFrame{}
 	if a := j.holders[rank]; a != nil {
 		if !a.ready {
@@ -41,8 +41,8 @@ func (m *Machine) tellStandbys(j *job, rank int) {
 		return
 	}
 	for _, a := range j.standbys[rank] {
-		if a.toldHolder != f.Holder+1 {
-			a.toldHolder = f.Holder + 1
+		if a.sentHolder != f.Holder+1 {
+			a.sentHolder = f.Holder + 1
 			m.send(a, f)
 		}
 	}
@@ -54,18 +54,20 @@ type rankOnHost struct {
 	host string
 }
 
-// shuns reports whether an attempt of the rank was evicted from the host of this one. Such an
+// onEvictedHost reports whether an attempt of the rank was evicted from the host of this one. Such an
 // attempt may hold the rank only if no attempt on another host can.
-func (j *job) shuns(a *attempt) bool { return j.evictions.hosts[rankOnHost{a.rank, a.from.Host}] }
+func (j *job) onEvictedHost(a *attempt) bool {
+	return j.evictions.hosts[rankOnHost{a.rank, a.from.Host}]
+}
 
 // yields reports whether a holder leaves the rank to an attempt on another host. It may do so until
 // it is wired.
 func (j *job) yields(holder, to *attempt) bool {
-	return j.phase == recovering && holder.wired == (protocol.Epoch{}) && j.shuns(holder) && !j.shuns(to)
+	return j.phase == recovering && holder.wired == (protocol.Epoch{}) && j.onEvictedHost(holder) && !j.onEvictedHost(to)
 }
 
-// replaceShunned makes a standby the holder instead of one that yields.
-func (m *Machine) replaceShunned(a *attempt) {
+// replaceOnEvictedHost makes a standby the holder instead of one that yields.
+func (m *Machine) replaceOnEvictedHost(a *attempt) {
 	j := a.job
 	if b := j.holders[a.rank]; !a.isHolder && b != nil && j.yields(b, a) {
 		j.clearHolder(b)
@@ -88,7 +90,7 @@ func (m *Machine) claimRank(a *attempt) {
 			m.takeRank(a)
 		}
 	}
-	m.tellStandbys(j, a.rank)
+	m.notifyStandbys(j, a.rank)
 }
 
 // takeRank makes a standby the holder of its free rank.
@@ -119,8 +121,8 @@ func (m *Machine) promote(j *job, rank int) {
 			return -1 // it has the state
 		case b == j.handover.previous:
 			return 1
-		case j.shuns(a) != j.shuns(b):
-			if j.shuns(b) {
+		case j.onEvictedHost(a) != j.onEvictedHost(b):
+			if j.onEvictedHost(b) {
 				return -1
 			}
 			return 1
@@ -133,12 +135,12 @@ func (m *Machine) promote(j *job, rank int) {
 		}
 		return 0
 	})
-	if s := j.spareFor(rank); s != nil && best != j.handover.previous && j.shuns(best) && !j.evictions.hosts[rankOnHost{rank, s.from.Host}] {
+	if s := j.spareFor(rank); s != nil && best != j.handover.previous && j.onEvictedHost(best) && !j.evictions.hosts[rankOnHost{rank, s.from.Host}] {
 		m.assign(j, rank)
 	} else {
 		m.takeRank(best)
 	}
-	m.tellStandbys(j, rank)
+	m.notifyStandbys(j, rank)
 }
 
 // dropStandby removes a standby that has become the holder or has left.

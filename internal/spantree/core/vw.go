@@ -36,27 +36,27 @@ func (m *Machine) jobOfVW(ev VWHello) (*job, *refusal) {
 		return nil, refuse(protocol.NoIPv4, "vw's protocol supports only IPv4; this worker's address is %s", ev.From.Host)
 	}
 	// vw has no run key: exactly one job with this unique_id must be filling.
-	var fits []*job
+	var matches []*job
 	running := false
 	for _, j := range m.order {
 		switch {
 		case j.id.UniqueID != ev.Unique:
 		case j.phase == filling:
-			fits = append(fits, j)
+			matches = append(matches, j)
 		case j.id.RunKey == "" || j.vwStream:
 			running = true
 		}
 	}
 	total := int(ev.Total)
 	switch {
-	case len(fits) > 1:
-		return nil, refuse(protocol.Malformed, "%d jobs with unique_id %d are filling (%v, %v, …): give this job another unique_id", len(fits), ev.Unique, fits[0].id, fits[1].id)
-	case len(fits) == 0 && running:
+	case len(matches) > 1:
+		return nil, refuse(protocol.Malformed, "%d jobs with unique_id %d are filling (%v, %v, …): give this job another unique_id", len(matches), ev.Unique, matches[0].id, matches[1].id)
+	case len(matches) == 0 && running:
 		return nil, refuse(protocol.RankHeld, "job %d is running", ev.Unique)
-	case len(fits) == 0:
+	case len(matches) == 0:
 		return m.open(protocol.Job{UniqueID: ev.Unique}, total, 0)
 	}
-	j := fits[0]
+	j := matches[0]
 	if len(j.removed) > 0 {
 		return nil, refuse(protocol.RankHeld, "job %v starts without %s, and vw's tree needs all ranks", j.id, protocol.Ranks(sortedRanks(j.removed)))
 	}

@@ -24,7 +24,7 @@ const (
 
 // Node is the newest report of a rank of the epoch.
 type Node struct {
-	Heard       time.Time // time of its newest heartbeat in this epoch; zero: none
+	BeatAt      time.Time // time of its newest heartbeat in this epoch; zero: none
 	Collective  uint64    // current collective; 0: none
 	WaitsFor    int       // -1: none; with collective 0 the rank to which it opens a connection
 	Entered     time.Time // first heartbeat with this collective; zero: the epoch's first one
@@ -100,7 +100,7 @@ func (g *Graph) stalled(q Ask) (int, int, string) {
 	for near, far := q.From, q.To; ; {
 		a := g.Nodes[near]
 		n, member := g.Nodes[far]
-		if !member || !n.Heard.After(q.At) {
+		if !member || !n.BeatAt.After(q.At) {
 			return g.markIdle(seen, far, q.Collective) // no heartbeat since the ASK
 		}
 		_, known := g.Nodes[n.WaitsFor]
@@ -133,7 +133,7 @@ func (g *Graph) stalled(q Ask) (int, int, string) {
 // too long; else 0. It is too long after openWithin. It is also too long if both ends have tried
 // since before their last ASK but one: a rank repeats ASK after its stall time-out.
 func (g *Graph) unopened(a, b Node, asked time.Time) time.Duration {
-	if !a.Heard.After(asked) || !b.Heard.After(asked) {
+	if !a.BeatAt.After(asked) || !b.BeatAt.After(asked) {
 		return 0
 	}
 	since := a.Since

@@ -32,8 +32,8 @@ func TestCharge(t *testing.T) {
 		late = openWithin + time.Second
 	)
 	stalls := Ask{From: 0, To: 1, Fault: protocol.EdgeStalls, Collective: 5, At: birth.Add(now - time.Second)}
-	opens, corrupts, gives := stalls, stalls, stalls
-	opens.Collective, corrupts.Fault, gives.Fault = 0, protocol.EdgeCorrupts, protocol.EdgeNoTransfer
+	opens, corrupts, noTransfer := stalls, stalls, stalls
+	opens.Collective, corrupts.Fault, noTransfer.Fault = 0, protocol.EdgeCorrupts, protocol.EdgeNoTransfer
 	broke := func(from, to int, ago time.Duration) Ask {
 		return Ask{From: from, To: to, Fault: protocol.EdgeBroke, Collective: 5, At: birth.Add(now - ago)}
 	}
@@ -47,43 +47,43 @@ func TestCharge(t *testing.T) {
 		near, far int
 		why       string
 	}{
-		"the neighbour waits for no rank":               {q: stalls, beats: []beat{{5, 1}, {5, absent}}, far: 1, why: "both are in collective 5"},
-		"the neighbour waits for the rank that asks":    {q: stalls, beats: []beat{{5, 1}, {5, 0}}, far: 1, why: "both are in collective 5"},
-		"the neighbour is past it":                      {q: stalls, beats: []beat{{5, 1}, {6, 2}, {6, absent}}, far: 1, why: "rank 1 is in collective 6 already"},
-		"the neighbour is at work":                      {q: stalls, beats: []beat{{5, 1}, work}, near: absent, far: absent},
-		"the neighbour is in an earlier collective":     {q: stalls, beats: []beat{{5, 1}, {4, absent}}, near: absent, far: absent},
-		"nothing new is known of the neighbour":         {q: stalls, beats: []beat{{5, 1}, {5, absent}}, silent: 1, near: absent, far: absent},
-		"the end of a chain":                            {q: stalls, beats: []beat{{5, 1}, {5, 2}, {5, 3}, {5, absent}}, near: 2, far: 3, why: "both are in collective 5"},
-		"the end of a chain is at work":                 {q: stalls, beats: []beat{{5, 1}, {5, 2}, {5, 3}, {4, absent}}, near: absent, far: absent},
-		"a chain into the unknown":                      {q: stalls, beats: []beat{{5, 1}, {5, 2}, {5, 3}, {5, absent}}, silent: 2, near: absent, far: absent},
-		"a chain to a rank that is gone":                {q: stalls, beats: []beat{{5, 1}, {5, 7}}, near: absent, far: absent},
-		"a ring":                                        {q: stalls, beats: []beat{{5, 1}, {5, 2}, {5, 0}}, near: 1, far: 2, why: "both are"},
-		"a ring without the rank that asks":             {q: stalls, beats: []beat{{5, 1}, {5, 2}, {5, 3}, {5, 1}}, near: 2, far: 3, why: "both are"},
-		"a rank that waits for itself":                  {q: stalls, beats: []beat{{5, 1}, {5, 1}}, far: 1, why: "both are"},
-		"two far ranks wait for each other":             {q: stalls, beats: []beat{{5, 1}, {5, 2}, {5, 3}, {5, 2}}, near: 2, far: 3, why: "both are"},
-		"the end of the chain reports a broken edge":    {q: stalls, beats: []beat{{5, 1}, {5, 2}, {5, 3}, {5, 2}}, broke: map[int]int{2: 3}, near: absent, far: absent},
-		"bytes are corrupt":                             {q: corrupts, beats: []beat{{5, 1}, work}, far: 1},
-		"a source gives nothing":                        {q: gives, beats: []beat{work, work}, far: 1},
-		"an edge broke just now":                        {q: broke(0, 1, 900*time.Millisecond), beats: []beat{{5, 1}, work}, broke: map[int]int{0: 1}, near: absent, far: absent},
-		"an edge broke":                                 {q: broke(0, 1, time.Second), beats: []beat{{5, 1}, work}, broke: map[int]int{0: 1}, far: 1},
-		"both ends report it":                           {q: broke(0, 1, time.Second), beats: []beat{{5, 1}, {5, 0}}, broke: map[int]int{0: 1, 1: 0}, far: 1},
-		"the far end lost another one before":           {q: broke(0, 1, time.Second), beats: []beat{{5, 1}, {5, 2}, {5, 1}}, broke: map[int]int{0: 1, 1: 2}, near: 1, far: 2},
-		"and that one reports it, too":                  {q: broke(0, 1, time.Second), beats: []beat{{5, 1}, {5, 2}, {5, 1}}, broke: map[int]int{0: 1, 1: 2, 2: 1}, near: 1, far: 2},
-		"a chain of broken edges":                       {q: broke(0, 1, time.Second), beats: []beat{{5, 1}, {5, 2}, {5, 3}, {5, 2}}, broke: map[int]int{0: 1, 1: 2, 2: 3, 3: 2}, near: 2, far: 3},
-		"a ring of broken edges":                        {q: broke(0, 1, time.Second), beats: []beat{{5, 1}, {5, 2}, {5, 0}}, broke: map[int]int{0: 1, 1: 2, 2: 0}, near: 1, far: 2},
-		"the neighbour lacks the rank that asks":        {q: stalls, beats: []beat{{5, 1}, {0, 0}}, far: 1, why: "has not opened"},
-		"it may be about to meet it":                    {q: stalls, beats: []beat{{5, 1}, {0, 0}}, stayed: openWithin - time.Second, near: absent, far: absent},
-		"it lacks one that takes it for open":           {q: stalls, beats: []beat{{5, 1}, {0, 2}, {5, 1}}, near: 1, far: 2, why: "has not opened"},
-		"it lacks one that has just entered":            {q: stalls, beats: []beat{{5, 1}, {0, 2}, {5, 1}}, stayed: openWithin - time.Second, near: absent, far: absent},
-		"it lacks one that lacks it":                    {q: stalls, beats: []beat{{5, 1}, {0, 2}, {0, 1}}, near: 1, far: 2, why: "has not opened"},
-		"it lacks one that lacks another":               {q: stalls, beats: []beat{{5, 1}, {0, 2}, {0, 3}, {1, 2}}, near: 2, far: 3, why: "has not opened"},
-		"it lacks one that is at work":                  {q: stalls, beats: []beat{{5, 1}, {0, 2}, work}, near: absent, far: absent},
-		"it lacks one that is gone":                     {q: stalls, beats: []beat{{5, 1}, {0, 7}}, near: absent, far: absent},
-		"a rank that opens lacks one at work":           {q: opens, beats: []beat{{0, 1}, work}, near: absent, far: absent},
-		"a rank that opens lacks one that lacks it":     {q: opens, beats: []beat{{0, 1}, {0, 0}}, far: 1, why: "has not opened"},
-		"a rank that opens lacks one in a collective":   {q: opens, beats: []beat{{0, 1}, {1, absent}}, far: 1, why: "has not opened"},
-		"a rank that opens waits for one that waits":    {q: opens, beats: []beat{{0, 1}, {0, 2}, work}, near: absent, far: absent},
-		"it is not known which connection a rank lacks": {q: opens, beats: []beat{work, {5, 0}}, near: absent, far: absent},
+		"the neighbour waits for no rank":                {q: stalls, beats: []beat{{5, 1}, {5, absent}}, far: 1, why: "both are in collective 5"},
+		"the neighbour waits for the rank that asks":     {q: stalls, beats: []beat{{5, 1}, {5, 0}}, far: 1, why: "both are in collective 5"},
+		"the neighbour is past it":                       {q: stalls, beats: []beat{{5, 1}, {6, 2}, {6, absent}}, far: 1, why: "rank 1 is in collective 6 already"},
+		"the neighbour is at work":                       {q: stalls, beats: []beat{{5, 1}, work}, near: absent, far: absent},
+		"the neighbour is in an earlier collective":      {q: stalls, beats: []beat{{5, 1}, {4, absent}}, near: absent, far: absent},
+		"nothing new is known of the neighbour":          {q: stalls, beats: []beat{{5, 1}, {5, absent}}, silent: 1, near: absent, far: absent},
+		"the end of a chain":                             {q: stalls, beats: []beat{{5, 1}, {5, 2}, {5, 3}, {5, absent}}, near: 2, far: 3, why: "both are in collective 5"},
+		"the end of a chain is at work":                  {q: stalls, beats: []beat{{5, 1}, {5, 2}, {5, 3}, {4, absent}}, near: absent, far: absent},
+		"a chain into the unknown":                       {q: stalls, beats: []beat{{5, 1}, {5, 2}, {5, 3}, {5, absent}}, silent: 2, near: absent, far: absent},
+		"a chain to a rank that is no member":            {q: stalls, beats: []beat{{5, 1}, {5, 7}}, near: absent, far: absent},
+		"a ring":                                         {q: stalls, beats: []beat{{5, 1}, {5, 2}, {5, 0}}, near: 1, far: 2, why: "both are"},
+		"a ring without the rank that asks":              {q: stalls, beats: []beat{{5, 1}, {5, 2}, {5, 3}, {5, 1}}, near: 2, far: 3, why: "both are"},
+		"a rank that waits for itself":                   {q: stalls, beats: []beat{{5, 1}, {5, 1}}, far: 1, why: "both are"},
+		"two far ranks wait for each other":              {q: stalls, beats: []beat{{5, 1}, {5, 2}, {5, 3}, {5, 2}}, near: 2, far: 3, why: "both are"},
+		"the end of the chain reports a broken edge":     {q: stalls, beats: []beat{{5, 1}, {5, 2}, {5, 3}, {5, 2}}, broke: map[int]int{2: 3}, near: absent, far: absent},
+		"bytes are corrupt":                              {q: corrupts, beats: []beat{{5, 1}, work}, far: 1},
+		"a transfer makes no progress":                   {q: noTransfer, beats: []beat{work, work}, far: 1},
+		"an edge broke just now":                         {q: broke(0, 1, 900*time.Millisecond), beats: []beat{{5, 1}, work}, broke: map[int]int{0: 1}, near: absent, far: absent},
+		"an edge broke":                                  {q: broke(0, 1, time.Second), beats: []beat{{5, 1}, work}, broke: map[int]int{0: 1}, far: 1},
+		"both ends report it":                            {q: broke(0, 1, time.Second), beats: []beat{{5, 1}, {5, 0}}, broke: map[int]int{0: 1, 1: 0}, far: 1},
+		"the far end lost another one before":            {q: broke(0, 1, time.Second), beats: []beat{{5, 1}, {5, 2}, {5, 1}}, broke: map[int]int{0: 1, 1: 2}, near: 1, far: 2},
+		"and that one reports it, too":                   {q: broke(0, 1, time.Second), beats: []beat{{5, 1}, {5, 2}, {5, 1}}, broke: map[int]int{0: 1, 1: 2, 2: 1}, near: 1, far: 2},
+		"a chain of broken edges":                        {q: broke(0, 1, time.Second), beats: []beat{{5, 1}, {5, 2}, {5, 3}, {5, 2}}, broke: map[int]int{0: 1, 1: 2, 2: 3, 3: 2}, near: 2, far: 3},
+		"a ring of broken edges":                         {q: broke(0, 1, time.Second), beats: []beat{{5, 1}, {5, 2}, {5, 0}}, broke: map[int]int{0: 1, 1: 2, 2: 0}, near: 1, far: 2},
+		"the neighbour misses the rank that asks":        {q: stalls, beats: []beat{{5, 1}, {0, 0}}, far: 1, why: "has not opened"},
+		"the handshake may be under way":                 {q: stalls, beats: []beat{{5, 1}, {0, 0}}, stayed: openWithin - time.Second, near: absent, far: absent},
+		"it misses one that considers it open":           {q: stalls, beats: []beat{{5, 1}, {0, 2}, {5, 1}}, near: 1, far: 2, why: "has not opened"},
+		"it misses one that has just entered":            {q: stalls, beats: []beat{{5, 1}, {0, 2}, {5, 1}}, stayed: openWithin - time.Second, near: absent, far: absent},
+		"it misses one that misses it":                   {q: stalls, beats: []beat{{5, 1}, {0, 2}, {0, 1}}, near: 1, far: 2, why: "has not opened"},
+		"it misses one that misses another":              {q: stalls, beats: []beat{{5, 1}, {0, 2}, {0, 3}, {1, 2}}, near: 2, far: 3, why: "has not opened"},
+		"it misses one that is at work":                  {q: stalls, beats: []beat{{5, 1}, {0, 2}, work}, near: absent, far: absent},
+		"it misses one that is no member":                {q: stalls, beats: []beat{{5, 1}, {0, 7}}, near: absent, far: absent},
+		"a rank that opens misses one at work":           {q: opens, beats: []beat{{0, 1}, work}, near: absent, far: absent},
+		"a rank that opens misses one that misses it":    {q: opens, beats: []beat{{0, 1}, {0, 0}}, far: 1, why: "has not opened"},
+		"a rank that opens misses one in a collective":   {q: opens, beats: []beat{{0, 1}, {1, absent}}, far: 1, why: "has not opened"},
+		"a rank that opens waits for one that waits":     {q: opens, beats: []beat{{0, 1}, {0, 2}, work}, near: absent, far: absent},
+		"it is not known which connection a rank misses": {q: opens, beats: []beat{work, {5, 0}}, near: absent, far: absent},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.stayed == 0 {
@@ -91,9 +91,9 @@ func TestCharge(t *testing.T) {
 			}
 			g := &Graph{Now: birth.Add(now), Nodes: map[int]Node{}}
 			for rank := range c.beats {
-				n := Node{Heard: birth.Add(now), Collective: c.beats[rank].in, WaitsFor: c.beats[rank].waits, Since: birth.Add(now - c.stayed), Broke: absent}
+				n := Node{BeatAt: birth.Add(now), Collective: c.beats[rank].in, WaitsFor: c.beats[rank].waits, Since: birth.Add(now - c.stayed), Broke: absent}
 				if c.silent == rank && rank > 0 {
-					n.Heard = c.q.At
+					n.BeatAt = c.q.At
 				}
 				if to, ok := c.broke[rank]; ok {
 					n.Broke = to
@@ -126,7 +126,7 @@ func TestChargeOfArbitraryGraphs(t *testing.T) {
 		g := &Graph{Now: birth.Add(time.Minute), Nodes: map[int]Node{}}
 		for rank := range size {
 			g.Nodes[rank] = Node{
-				Heard: instant("heard"), Collective: uint64(rapid.IntRange(0, 2).Draw(t, "collective")), WaitsFor: other("waits for"),
+				BeatAt: instant("beat at"), Collective: uint64(rapid.IntRange(0, 2).Draw(t, "collective")), WaitsFor: other("waits for"),
 				Entered: instant("entered"), Since: instant("since"), Broke: absent,
 			}
 			if rapid.Bool().Draw(t, "reports") { // on another rank: the machine ignores an ASK about oneself

@@ -36,7 +36,7 @@ func (w Waits) Next(waitsFor int, collective uint64, e protocol.Epoch, now time.
 func (w Waits) Node(e protocol.Epoch) Node {
 	n := Node{WaitsFor: -1, Broke: -1}
 	if w.Epoch == e {
-		n.Heard, n.Collective, n.WaitsFor, n.Entered, n.Since = w.At, w.Collective, w.For, w.Since, w.Same
+		n.BeatAt, n.Collective, n.WaitsFor, n.Entered, n.Since = w.At, w.Collective, w.For, w.Since, w.Same
 	}
 	return n
 }

@@ -112,12 +112,12 @@ func TestLongFramesCount(t *testing.T) {
 // client whose queue would exceed the memory is disconnected, and its queue no longer counts.
 func TestQueuesCount(t *testing.T) {
 	r := serveTCP(t, ServerConfig{WriteTimeout: patience})
-	deaf := func() *serverConn {
+	stuck := func() *serverConn {
 		near, far := net.Pipe()
 		t.Cleanup(func() { far.Close() })
 		return newServerConn(r.s, 0, near, core.Endpoint{}, nil)
 	}
-	one, two := deaf(), deaf()
+	one, two := stuck(), stuck()
 	start := &message{b: make([]byte, 5000)}
 	one.post(start)
 	two.post(start)

@@ -324,7 +324,7 @@ func finish(t *testing.T, m *client.Member, owes ...string) {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(owes, files); d != "" {
-		t.Errorf("to deliver, -owed +told:\n%s", d)
+		t.Errorf("to deliver, -owed +asked for:\n%s", d)
 	}
 	for _, f := range files {
 		if err := m.Delivered(t.Context(), f, sum(f)); err != nil {
