@@ -2,6 +2,8 @@
 
 package feature
 
+import "github.com/gvw-project/gvw/feature/internal/number"
+
 // labelWords is the greatest number of words in vw's simple label: label, importance weight and
 // initial prediction.
 const labelWords = 3
@@ -80,7 +82,7 @@ func (b *Builder) simpleLabel(words *[labelWords][]byte, count int, text []byte)
 
 // labelNumber reads one number of the label.
 func (b *Builder) labelNumber(word []byte) float32 {
-	v, n := ParseFloat(word)
+	v, n := number.Parse(word)
 	if n == 0 || v != v {
 		b.Warn("%q is not a good float, replacing with 0", clip(word))
 		return 0

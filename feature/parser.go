@@ -2,7 +2,11 @@
 
 package feature
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/gvw-project/gvw/feature/internal/number"
+)
 
 // Parser turns lines of vw's text into examples. Not for use by more than one
 // goroutine at a time.
@@ -152,7 +156,7 @@ func (p *Parser) namespaces(dst *Batch, line []byte) {
 
 // factor reads the value of a namespace, which multiplies the values of its features.
 func (p *Parser) factor(line []byte, i int) (next int, v float32) {
-	v, n := ParseFloat(line[i:])
+	v, n := number.Parse(line[i:])
 	if i+n >= len(line) {
 		p.malformed("Float", i)
 	}
@@ -175,3 +179,13 @@ func endsName(line []byte, i int) bool {
 	}
 	return false
 }
+
+// ParseFloat reads the number at the beginning of b as vw does, and returns it with the count of
+// bytes that belong to it: 0 if b does not begin with a number. Blanks before the number are
+// skipped, and count.
+//
+// A plain decimal that is followed by a blank, a tab, a line feed or the end of b is accumulated
+// in float32, digit by digit, and scaled by a power of ten from a table, so that it may differ
+// from the nearest float32 in the last bits. Everything else is left to the rules of C's strtof:
+// signs, "inf", "nan", hexadecimal, numbers with something behind them.
+func ParseFloat(b []byte) (float32, int) { return number.Parse(b) }

@@ -5,6 +5,8 @@ package feature
 import (
 	"encoding/binary"
 	"math/bits"
+
+	"github.com/gvw-project/gvw/feature/internal/number"
 )
 
 // Eight bytes of text at once: ones and tops are 0x01 and 0x80 in each byte.
@@ -43,7 +45,7 @@ func (p *Parser) features(dst *Batch, line []byte, i int, salt uint32, factor fl
 				i += int(n >> 3)
 				v := factor
 				if end == ':' {
-					x, k := shortDecimal(line[i+1:])
+					x, k := number.Short(line[i+1:])
 					if k > 0 {
 						i += 1 + k
 						v *= x
@@ -115,7 +117,7 @@ func (p *Parser) valued(line []byte, i int, hash uint32, factor float32) (uint32
 // it is not a number it is text, not nil; the empty text at the end of a line
 // stands for no value.
 func (p *Parser) value(line []byte, i int) (x float32, text []byte, next int) {
-	x, n := ParseFloat(line[i:])
+	x, n := number.Parse(line[i:])
 	if n > 0 {
 		if x != x {
 			p.b.Fault(", replacing with 0", "invalid feature value %q read as NaN", clip(line[i:i+n]))

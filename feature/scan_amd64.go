@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"golang.org/x/sys/cpu"
+
+	"github.com/gvw-project/gvw/feature/internal/number"
 )
 
 // hasFast reports whether the processor has the instructions of scan_amd64.s.
@@ -97,7 +99,7 @@ func (p *Parser) scan(fs []Feature, line []byte, i int, salt uint32, factor floa
 	n := len(fs)
 	s := scanner{
 		text: &line[0], marks: &p.marks[k], out: &fs[:cap(fs)][n], last: len(line) - scanReach,
-		salt: salt, mask: p.mask, factor: factor, digit: 10, step: 8, powers: &powersDown[0],
+		salt: salt, mask: p.mask, factor: factor, digit: 10, step: 8, powers: &number.PowersDown[0],
 	}
 	if p.hashAll {
 		s.digit = 0

@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package feature
+// Package number reads numbers as vw does, with the same bits.
+//
+//	v, n := number.Parse([]byte("0.25 |")) // 0.25, 4
+//
+// [Parse] accepts what vw accepts. [Short] is its fast part, for the usual numbers of data: a
+// parser tries it first where a call costs much. Numbers that vw leaves to the C library are read
+// by the rules of C's strtof.
+package number
 
 import "math"
 
-// Powers of ten as vw's table has them: repeated multiplication and division by
-// ten in float32, which is not the nearest float32 to each power.
-var (
-	powersUp   = powers(39, func(x float32) float32 { return x * 10 })
-	powersDown = powers(38, func(x float32) float32 { return x / 10 })
-)
+// powersUp has the powers of ten as vw's table has them: by repeated multiplication by ten in
+// float32, which does not give the nearest float32 of each power.
+var powersUp = powers(39, func(x float32) float32 { return x * 10 })
+
+// PowersDown has 10^-k at position k, likewise by repeated division. It is read only; assembly
+// that reads short decimals needs its address.
+var PowersDown = powers(38, func(x float32) float32 { return x / 10 })
 
 func powers(n int, next func(float32) float32) []float32 {
 	t := make([]float32, n)
@@ -19,7 +27,7 @@ func powers(n int, next func(float32) float32) []float32 {
 	return t
 }
 
-// ParseFloat reads the number at the beginning of b as vw does, and returns it
+// Parse reads the number at the beginning of b as vw does, and returns it
 // with the count of bytes that belong to it: 0 if b does not begin with a
 // number. Blanks before the number are skipped, and count.
 //
@@ -28,17 +36,17 @@ func powers(n int, next func(float32) float32) []float32 {
 // a table, so that it may differ from the nearest float32 in the last bits.
 // Everything else is left to the rules of C's strtof: signs, "inf", "nan",
 // hexadecimal, numbers with something behind them.
-func ParseFloat(b []byte) (float32, int) {
-	if v, n := shortDecimal(b); n > 0 {
+func Parse(b []byte) (float32, int) {
+	if v, n := Short(b); n > 0 {
 		return v, n
 	}
 	return longDecimal(b)
 }
 
-// shortDecimal reads -?[0-9]*(\.[0-9]*)? of at most 7 digits: their sum as an
+// Short reads -?[0-9]*(\.[0-9]*)? of at most 7 digits: their sum as an
 // integer is below 2^24, so that float32 holds it and what vw accumulates is
 // exact. It returns 0 bytes if b does not begin with such a number.
-func shortDecimal(b []byte) (float32, int) {
+func Short(b []byte) (float32, int) {
 	i := 0
 	var sign uint32
 	if len(b) > 0 && b[0] == '-' {
@@ -73,7 +81,7 @@ func shortDecimal(b []byte) (float32, int) {
 	if i > digits || i < len(b) && b[i] != ' ' && b[i] != '\t' {
 		return 0, 0
 	}
-	v := float32(acc) * powersDown[decimals&7]
+	v := float32(acc) * PowersDown[decimals&7]
 	return math.Float32frombits(math.Float32bits(v) | sign), i
 }
 
@@ -143,7 +151,7 @@ func power(k int8) float32 {
 	case k >= 0:
 		return powersUp[k]
 	case k >= -37:
-		return powersDown[-k]
+		return PowersDown[-k]
 	}
 	return 0
 }

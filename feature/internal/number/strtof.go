@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package feature
+package number
 
 import (
 	"math"
@@ -50,7 +50,7 @@ func strtof(b []byte) (float32, int) {
 			x, err = strconv.ParseFloat(string(rest[:n]), 32)
 		}
 		if err != nil && !math.IsInf(x, 0) { // out of range gives ±Inf, as in C
-			panic("BUG: feature: " + err.Error())
+			panic("BUG: number: " + err.Error())
 		}
 		v = float32(x)
 	}
