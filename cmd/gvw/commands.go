@@ -9,6 +9,7 @@ import (
 	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/flags"
 	"github.com/gvw-project/gvw/internal/mapper"
+	"github.com/gvw-project/gvw/internal/programs"
 	"github.com/gvw-project/gvw/internal/run"
 	"github.com/gvw-project/gvw/internal/tools"
 	"github.com/gvw-project/gvw/internal/train"
@@ -144,6 +145,23 @@ is its unique_id, or unique_id/run_id, as gvw jobs shows it.
 			}},
 		},
 		{
+			Name: "svm", Run: programs.SVM,
+			Sets: []*cli.FlagSet{{
+				At: "gvw svm", Specs: flags.SVM,
+				Before: `gvw svm trains a linear support-vector machine by stochastic gradients.
+
+  gvw svm -d train.vw -f model --lambda 1e-4 --average
+  gvw svm -t -i model -d test.vw -p predictions
+  gvw run -n 4 -- ./gvw svm -d train.vw -f model --malt all --sync bsp
+`,
+				After: `
+Examples are lines of vw's text, or of LIBSVM's. Labels above 0 are the positive
+class. docs/learners.md describes the learner.
+`,
+				NoWords: "gvw svm takes options only, but got %q: the data is given by -d",
+			}},
+		},
+		{
 			Name: "supervise", // main runs it: it returns the exit code of another program
 			Sets: []*cli.FlagSet{{
 				At: "gvw supervise, before the --", Specs: flags.Supervise,
@@ -257,7 +275,7 @@ func learnHelp(f *cli.FlagSet, all bool) string {
   gvw inspect | diff | convert                 look at models
   gvw allreduce | doctor | topo | keygen       sums, network, schedules, keys
   gvw supervise | jobs | cancel | faults       restart ranks, end jobs, rehearse
-  gvw bench | mapper | hadoop | version | help [all]
+  gvw svm | bench | mapper | hadoop | version | help [all]
 `)
 	cli.WriteOptions(&b, f.Specs, all)
 	if all {

@@ -114,6 +114,7 @@ var layers = []layer{
 		"internal/run", slices.Concat(bottom, wires, []string{"internal/cli", "internal/flags", "internal/files", "internal/joinflags", "internal/train", "internal/launch", "internal/crash", "internal/checkpoint", "internal/spantree/protocol", "internal/spantree/server", "=allreduce", "feature", "hdfsio", "=learn"}),
 		"the launcher divides the options of the learner, and runs a server and workers",
 	},
+	{"internal/programs", slices.Concat(bottom, wires, []string{"internal/cli", "internal/files", "internal/joinflags", "feature", "hdfsio", "learn", "malt"}), "learners as commands need neither the linear learner as a command nor the launcher"},
 	{"internal/mapper", slices.Concat(bottom, []string{"internal/cli", "internal/flags", "internal/files", "internal/train", "internal/launch", "internal/hadoop", "=allreduce", "hdfsio", "=learn"}), "a map task runs the learner by the contract of Hadoop Streaming"},
 	{
 		"internal/tools", slices.Concat(bottom, wires, []string{"internal/cli", "internal/flags", "internal/files", "internal/joinflags", "internal/hadoop", "internal/spantree/protocol", "internal/spantree/client", "internal/spantree/server", "allreduce", "bench/collective", "feature", "hdfsio", "learn", "malt/graph", "model"}),
@@ -133,12 +134,14 @@ var layers = []layer{
 	{"learn/internal/tally", slices.Concat(bottom, wires, []string{"allreduce", "feature", "loss", "model", "learn/metric", "learn/internal/examples", "learn/internal/job", "learn/internal/output", "learn/internal/snapshot", "learn/internal/vwtext"}), "predictions are counted in the same way for all stages"},
 	{"learn/internal/training", slices.Concat(bottom, []string{"model", "optim"}), "the parts that stages share need no stage"},
 	{"learn/internal/vwtext", slices.Concat(bottom, []string{"feature", "loss", "learn/metric", "learn/internal/snapshot"}), "vw's output format does not depend on the stage"},
+	{"learn/svm", slices.Concat(bottom, []string{"feature", "learn/internal/modelbytes"}), "a model learns from one example at a time: it needs no files, no job and no training loop"},
+	{"learn/internal/modelbytes", nil, "an encoding needs none of its models"},
 	{"learn/metric", bottom, "a metric depends on predictions and labels only"},
 	{"internal/compat", nil, "the table of vw's options, for the command, its documentation and the options of models; it needs no package"},
 	{"internal/status", slices.Concat(bottom, []string{"=allreduce"}), "for cmd and learn"},
 
 	{
-		"cmd", slices.Concat(bottom, wires, []string{"allreduce", "internal/spantree", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim", "internal/checkpoint", "internal/cli", "internal/compat", "internal/crash", "internal/flags", "internal/files", "internal/joinflags", "internal/mapper", "internal/run", "internal/tools", "internal/train", "internal/hadoop", "internal/launch", "internal/rundir", "internal/status", "bench/collective"}),
+		"cmd", slices.Concat(bottom, wires, []string{"allreduce", "internal/spantree", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim", "internal/checkpoint", "internal/cli", "internal/compat", "internal/crash", "internal/flags", "internal/files", "internal/joinflags", "internal/mapper", "internal/programs", "internal/run", "internal/tools", "internal/train", "internal/hadoop", "internal/launch", "internal/rundir", "internal/status", "bench/collective"}),
 		"programs combine the packages; no package imports a program",
 	},
 	{"bench", slices.Concat(bottom, wires, []string{"allreduce", "internal/spantree", "bench/collective", "bench/internal", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim"}), "programs that measure the product"},

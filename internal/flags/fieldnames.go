@@ -36,6 +36,9 @@ var otherFields = map[string]string{
 	"learn.Config.Data.Format":   "--json, --csv or --libsvm",
 	"learn.Config.FTRL.Rule":     "--ftrl, --pistol or --coin",
 	"learn.Config.Cluster.Group": "--spare",
+	"svm.Config.Size":            "--bit_precision",
+	"svm.Config.Lambda":          "--lambda",
+	"svm.Config.T0":              "--t0",
 }
 
 // fieldOptions returns the options of all fields by the fields' names in messages. It is

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package flags
+
+import (
+	"slices"
+
+	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/malt/graph"
+)
+
+// catProgram is the category of the options of a learner's own model.
+const catProgram = "Model and learning"
+
+// SVM are the options of `gvw svm`.
+var SVM = programFlags(
+	&cli.Spec{Name: "bit_precision", Short: "b", Kind: cli.Integer, Positive: true, Max: 31, Category: catProgram, Arg: "BITS", Def: "18", Help: "log2 of the number of weights"},
+	&cli.Spec{Name: "lambda", Kind: cli.Float, Positive: true, Category: catProgram, Arg: "X", Def: "1e-4", Help: "L2 regularisation: factor of x/2 times the squared weights, per example"},
+	&cli.Spec{Name: "t0", Kind: cli.Float, Positive: true, Category: catProgram, Arg: "N", Help: "offset of the learning rate 1/(lambda(t+t0)); found on a sample if left out"},
+	&cli.Spec{Name: "average", Kind: cli.Boolean, Category: catProgram, Help: "predict with the mean of the weights after each step, from pass 2 on"},
+)
+
+// programFlags returns the options of a learner of package programs: those that all have, and its own.
+func programFlags(own ...*cli.Spec) []*cli.Spec {
+	return slices.Concat([]*cli.Spec{
+		{Name: "data", Short: "d", Kind: cli.Text, Category: catInput, Arg: "FILE", Repeat: true, Help: "examples: a file, 'pattern*' or -; repeatable"},
+		{Name: "libsvm", Kind: cli.Boolean, Category: catInput, Help: "examples are lines of LIBSVM's: label index:value .."},
+		{Name: "passes", Kind: cli.Integer, Positive: true, Category: catInput, Arg: "N", Def: "10", Help: "passes over the examples, which are kept in memory"},
+		{Name: "random_seed", Kind: cli.Integer, Max: 1<<64 - 1, Category: catInput, Arg: "N", Def: "0", Help: "seed of the order of examples and of the first weights"},
+		{Name: "testonly", Short: "t", Kind: cli.Boolean, Category: catInput, Help: "predict only, learn nothing"},
+		{Name: "initial_regressor", Short: "i", Kind: cli.Text, Category: catOutput, Arg: "FILE", Help: "read this model first"},
+		{Name: "final_regressor", Short: "f", Kind: cli.Text, Category: catOutput, Arg: "FILE", Help: "write the model; in a job rank 0 does"},
+		{Name: "predictions", Short: "p", Kind: cli.Text, Category: catOutput, Arg: "FILE", Help: "write the predictions"},
+		{Name: "quiet", Kind: cli.Boolean, Category: catOutput, Help: "errors only"},
+	}, own, []*cli.Spec{
+		{Name: "malt", Kind: cli.Text, Category: catCluster, Arg: "GRAPH", Choices: graph.Names(), Help: "exchange models with other ranks along this graph: docs/malt.md"},
+		{Name: "sync", Kind: cli.Text, Category: catCluster, Arg: "HOW", Def: "asp", Help: "asp, bsp, ssp:S or notify_ack: for which ranks an exchange waits"},
+		{Name: "cb_size", Kind: cli.Integer, Positive: true, Category: catCluster, Arg: "N", Def: "1000", Help: "examples between two exchanges"},
+	}, clusterFlags("spare", "shard", "generation", "run_dir", "replace_timeout", "slow_factor", "stall_timeout", "file_timeout", "elastic", "checkpoint", "checkpoint_every", "resume", "schedule", "checksum", "shm", "transport", "verbs_device", "trace_dir", "allow_vw", "job_token"),
+		[]*cli.Spec{{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"}})
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package programs
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+
+	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/feature/libsvm"
+	"github.com/gvw-project/gvw/feature/stream"
+	"github.com/gvw-project/gvw/learn"
+)
+
+// example is an example in its batch.
+type example struct {
+	*feature.Batch
+	*feature.Example
+}
+
+// features returns the features of the example.
+func (ex example) features() []feature.Feature { return ex.FeaturesOf(ex.Example) }
+
+// dataset has all examples of the input in memory.
+type dataset struct {
+	examples []example
+	warnings []feature.Warning
+}
+
+// load reads all examples of the inputs.
+func load(ctx context.Context, inputs []learn.Input, c feature.Config, isLibsvm bool) (d *dataset, err error) {
+	config := stream.Config{Feature: c}
+	if isLibsvm {
+		config.Format = stream.Format{Name: libsvm.Name, New: func(c feature.Config) (stream.Lines, error) { return libsvm.NewParser(c) }}
+	}
+	for _, in := range inputs {
+		config.Sources = append(config.Sources, stream.Source{Name: in.Name, Identity: in.Identity, Open: in.Open, Header: in.Header})
+	}
+	data, err := stream.NewDataset(config)
+	if err != nil {
+		return nil, err
+	}
+	pass, err := data.Pass(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, pass.Close()) }()
+	d = &dataset{}
+	for {
+		b, err := pass.Next()
+		if err == io.EOF {
+			return d, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		for i := range b.Examples {
+			d.examples = append(d.examples, example{b, &b.Examples[i]})
+		}
+		d.warnings = append(d.warnings, b.Warnings...)
+	}
+}
+
+// labeled returns the examples with a label and a weight above 0.
+func (d *dataset) labeled() []example {
+	out := make([]example, 0, len(d.examples))
+	for _, ex := range d.examples {
+		if ex.Labeled() && ex.Weight > 0 {
+			out = append(out, ex)
+		}
+	}
+	return out
+}
+
+// permuted returns the examples in a random order that depends only on the seed and the stream.
+func permuted(examples []example, seed, stream uint64) []example {
+	r := rand.New(rand.NewPCG(seed, stream))
+	out := make([]example, len(examples))
+	for i, j := range r.Perm(len(examples)) {
+		out[i] = examples[j]
+	}
+	return out
+}
+
+// share returns the examples of a rank: a random part of all of them, about as large as that of every other rank.
+func share(permuted []example, rank, total int) []example {
+	out := make([]example, 0, len(permuted)/total+1)
+	for i := rank; i < len(permuted); i += total {
+		out = append(out, permuted[i])
+	}
+	return out
+}

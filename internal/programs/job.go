@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package programs
+
+import (
+	"context"
+	"errors"
+
+	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/internal/joinflags"
+	"github.com/gvw-project/gvw/malt"
+)
+
+// shared is a program that also runs as several ranks.
+type shared interface {
+	// share creates the shared vectors, before the model.
+	share(j *job) error
+	// exchange sends and merges them.
+	exchange(ctx context.Context) error
+}
+
+// job is this rank's part of a job. nil is a process that learns from all examples.
+type job struct {
+	group   *malt.Group
+	config  malt.VectorConfig
+	members int
+	prog    shared
+
+	every     int // examples between two exchanges
+	since     int // examples since the last exchange
+	exchanges int
+
+	vectors []*malt.Vector[float32] // the model
+	last    []*malt.Vector[float32] // its average over all ranks
+}
+
+// defaultExchange is the default of --cb_size.
+const defaultExchange = 1000
+
+// checkJob returns the faults of the options of a job.
+func checkJob(s *cli.Settings) []error {
+	errs := joinflags.Check(s)
+	isRank := s.Has("node")
+	switch {
+	case s.Has(optTest) && isRank:
+		errs = append(errs, cli.Usagef("--testonly in a job: each rank would make the same predictions; leave --node out"))
+	case isRank && !s.Has("malt"):
+		errs = append(errs, cli.Usagef("--node without --malt GRAPH: each rank would train a model of its own"))
+	}
+	for _, name := range []string{"malt", "sync", "cb_size"} {
+		if s.Has(name) && !isRank {
+			errs = append(errs, cli.Usagef("--%s would be ignored: this is no rank of a job (gvw run -n 4 -- gvw svm --malt all ...)", name))
+		}
+	}
+	return errs
+}
+
+// joinJob joins the job that the options name, or returns nil.
+func joinJob(p *cli.Process, c *cli.Context) (*job, error) {
+	at, isRank, err := joinflags.Place(p, c)
+	if err != nil || !isRank {
+		return nil, err
+	}
+	if err := joinflags.ArmFaults(p, at, c.Uint64("generation"), false, false); err != nil {
+		return nil, err
+	}
+	j, err := joinflags.Config(c, at)
+	if err != nil {
+		return nil, err
+	}
+	if err := joinflags.Guard(p, c, j); err != nil {
+		return nil, err
+	}
+	g, err := malt.Join(c.Context, malt.Config{
+		Server: j.Server, Job: j.Job, Rank: j.Rank, Total: j.Total, OnLoss: j.OnLoss,
+		Listen: j.Listen, Advertise: j.Advertise, Allow: j.Allow, Credentials: j.Credentials,
+		DialTimeout: j.DialTimeout, StartTimeout: j.StartTimeout, Heartbeat: j.Heartbeat,
+		LostAfter: j.LostAfter, ServerTimeout: j.ServerTimeout,
+		Log: p.Logger(cli.LogLevel(c.Bool("quiet"), ""), true),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &job{
+		group: g, members: at.Total, every: int(number(c, "cb_size", defaultExchange)),
+		config: malt.VectorConfig{ObjectConfig: malt.ObjectConfig{Graph: c.String("malt"), Sync: c.String("sync")}},
+	}, nil
+}
+
+// share creates the shared vectors of a program.
+func (j *job) share(p program) error {
+	if j == nil {
+		return nil
+	}
+	j.prog = p.(shared)
+	return j.prog.share(j)
+}
+
+// vector creates a shared vector.
+func (j *job) vector(name string, length int) (*malt.Vector[float32], error) {
+	v, err := malt.NewVector[float32](j.group, name, length, j.config)
+	if err != nil {
+		return nil, err
+	}
+	last, err := malt.NewVector[float32](j.group, name+".final", length, malt.VectorConfig{ObjectConfig: malt.ObjectConfig{Sync: "bsp"}})
+	j.vectors, j.last = append(j.vectors, v), append(j.last, last)
+	return v, err
+}
+
+// step counts an example, and exchanges when it is time.
+func (j *job) step(ctx context.Context) error {
+	if j == nil {
+		return nil
+	}
+	if j.since++; j.since < j.every {
+		return nil
+	}
+	return j.exchange(ctx)
+}
+
+// exchange sends and merges models.
+func (j *job) exchange(ctx context.Context) error {
+	j.since = 0
+	j.exchanges++
+	return j.prog.exchange(ctx)
+}
+
+// finish ends training and averages the models of all ranks, which are in the shared vectors after end. most is the
+// number of examples of the rank that has most of them: ranks with fewer exchange as often.
+func (j *job) finish(ctx context.Context, most int, end func()) error {
+	if j == nil {
+		end()
+		return nil
+	}
+	for j.exchanges < most/j.every {
+		if err := j.exchange(ctx); err != nil {
+			return err
+		}
+	}
+	end()
+	for i, v := range j.vectors {
+		last := j.last[i]
+		copy(last.Values(), v.Values())
+		if err := last.Scatter(ctx); err != nil {
+			return err
+		}
+		if _, err := last.Gather(ctx, malt.AverageIncludingSelf); err != nil {
+			return err
+		}
+		copy(v.Values(), last.Values())
+	}
+	return j.group.Done(ctx)
+}
+
+// close leaves the job.
+func (j *job) close() error {
+	if j == nil {
+		return nil
+	}
+	return errors.Join(j.group.Close())
+}
+
+// rank returns the number of this process, from 0.
+func (j *job) rank() int {
+	if j == nil {
+		return 0
+	}
+	return j.group.Rank()
+}
+
+// total returns the number of ranks.
+func (j *job) total() int {
+	if j == nil {
+		return 1
+	}
+	return j.members
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package programs
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/internal/flags"
+	"github.com/gvw-project/gvw/internal/spantree/server"
+)
+
+// table has the commands of this package.
+func table() *cli.Table {
+	return cli.NewTable(&cli.FlagSet{At: "gvw", Specs: flags.Learn}, []*cli.Command{
+		{Name: "svm", Run: SVM, Sets: []*cli.FlagSet{{At: "gvw svm", Specs: flags.SVM}}},
+	})
+}
+
+// execute runs a command in this process, and returns what it writes to stderr.
+func execute(ctx context.Context, args ...string) (string, error) {
+	var out, diagnostics bytes.Buffer
+	p := &cli.Process{Args: args, Stdin: os.Stdin, Stdout: &out, Stderr: &diagnostics, Exit: func(int) {}}
+	c := table().Command(args[0])
+	err := c.Run(ctx, p, c, args[1:])
+	if end := p.End(); err == nil {
+		err = end
+	}
+	return diagnostics.String(), err
+}
+
+// succeed is execute for a command that must succeed.
+func succeed(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := execute(t.Context(), args...)
+	if err != nil {
+		t.Fatalf("gvw %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return out
+}
+
+// parallel runs a command as all ranks of a job, in this process.
+func parallel(t *testing.T, total int, args ...string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := server.NewServer(server.ServerConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(context.WithoutCancel(t.Context()), l) }()
+	defer func() { s.Close(); <-served }()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	outs, errs := make([]string, total), make([]error, total)
+	var ranks sync.WaitGroup
+	for rank := range total {
+		ranks.Go(func() {
+			outs[rank], errs[rank] = execute(t.Context(), append(args, "--span_server", "127.0.0.1", "--span_server_port", port, "--unique_id", "1",
+				"--total", strconv.Itoa(total), "--node", strconv.Itoa(rank), "--bind", "127.0.0.1")...)
+		})
+	}
+	ranks.Wait()
+	for rank, err := range errs {
+		if err != nil {
+			t.Fatalf("rank %d of gvw %s: %v\n%s", rank, strings.Join(args, " "), err, outs[rank])
+		}
+	}
+}
+
+// dataSet returns the training and the test file of a data set beside the repository, or skips the test.
+func dataSet(t *testing.T, set string) (train, test string) {
+	t.Helper()
+	root := os.Getenv("GVW_SHARED")
+	if root == "" {
+		root = "../../../shared"
+	}
+	dir := filepath.Join(root, "data", set)
+	if _, err := os.Stat(dir); err != nil {
+		if os.Getenv("REQUIRE_SHARED") == "1" || os.Getenv("REQUIRE_ALL") == "1" {
+			t.Fatalf("REQUIRE_SHARED=1, and %v", err)
+		}
+		t.Skipf("needs the data sets beside the repository (GVW_SHARED): %v", err)
+	}
+	return filepath.Join(dir, "train.vw.gz"), filepath.Join(dir, "test.vw.gz")
+}
+
+// measured tests a model, and returns a measure.
+func measured(t *testing.T, name, command, model, test string) float64 {
+	t.Helper()
+	out := succeed(t, command, "-t", "-i", model, "-d", test)
+	t.Log(strings.TrimSpace(out))
+	m := regexp.MustCompile(name + ` ([-0-9.e]+)`).FindStringSubmatch(out)
+	if m == nil {
+		t.Fatalf("no %s in %q", name, out)
+	}
+	x, err := strconv.ParseFloat(m[1], 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// written writes lines to a file, and returns its name.
+func written(t *testing.T, lines ...string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "data")
+	if err := os.WriteFile(name, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func read(t *testing.T, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestShareIsAPartition(t *testing.T) {
+	all := make([]example, 10)
+	for i := range all {
+		all[i].Batch = nil
+	}
+	n := 0
+	for rank := range 3 {
+		mine := len(share(all, rank, 3))
+		if mine < 3 || mine > 4 {
+			t.Errorf("rank %d of 3 has %d of 10 examples", rank, mine)
+		}
+		n += mine
+	}
+	if n != len(all) {
+		t.Errorf("all ranks have %d examples, want %d", n, len(all))
+	}
+}
+
+func TestOptionsThatWouldBeIgnoredAreErrors(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{"svm -t -d x", "without -i"},
+		{"svm -t -i m -f n -d x", "--final_regressor would be ignored"},
+		{"svm -p p -d x", "--predictions would be ignored"},
+		{"svm --malt all -d x", "--malt would be ignored"},
+		{"svm --span_server h --unique_id 1 --total 2 --node 0 -d x", "--malt GRAPH"},
+	} {
+		if _, err := execute(t.Context(), strings.Fields(c.args)...); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("gvw %s: got %v, want %q", c.args, err, c.want)
+		}
+	}
+}
+
+func TestAModelOfAnotherKindIsRefused(t *testing.T) {
+	name := written(t, "this is no model, but some text")
+	if _, err := execute(t.Context(), "svm", "-t", "-i", name, "-d", name); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%s: svm", name)) {
+		t.Errorf("got %v, want an error that names the file", err)
+	}
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package programs
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/internal/files"
+)
+
+// program is a learner as a command.
+type program interface {
+	// check returns the faults of the options.
+	check() error
+	// features returns how text becomes features, once the model of -i has been read.
+	features() feature.Config
+	// restore reads the model of -i.
+	restore(data []byte) error
+	// create makes a model for examples, which are in random order and the same on all ranks, or continues from
+	// that of restore. mine is the number of examples of this rank in a pass.
+	create(examples []example, mine int) error
+	// update learns from an example of pass number pass, and returns its loss before.
+	update(ex example, pass int) float64
+	// finish ends training.
+	finish()
+	// encode appends the model.
+	encode(dst []byte) ([]byte, error)
+	// predict returns the prediction for an example; it is counted in the measures of report.
+	predict(ex example) float64
+	// report returns the measures of all predictions of labelled examples.
+	report() string
+}
+
+// Names of options that the programs have in common.
+const (
+	optData        = "data"
+	optModelIn     = "initial_regressor"
+	optModelOut    = "final_regressor"
+	optTest        = "testonly"
+	optPredictions = "predictions"
+)
+
+// run is one run of a program.
+type run struct {
+	ctx   context.Context
+	c     *cli.Context
+	p     *cli.Process
+	files *files.Set
+	fsys  hdfsio.FS
+	log   *slog.Logger
+	prog  program
+	job   *job // nil: this process learns from all examples
+}
+
+// command runs a program with the options of the command line; make creates it from them.
+func command(ctx context.Context, p *cli.Process, c *cli.Command, args []string, make func(c *cli.Context) program) error {
+	s, err := c.Sets[0].Read(p, args)
+	if s == nil {
+		return err
+	}
+	if err := errors.Join(checkOptions(s)...); err != nil {
+		return err
+	}
+	return s.Dispatch(ctx, func(c *cli.Context) (err error) {
+		r := &run{ctx: c.Context, c: c, p: p, files: files.New(p), prog: make(c)}
+		if err := r.prog.check(); err != nil {
+			return cli.Usagef("%w", err)
+		}
+		r.fsys = r.files.System(s.Get, c.Bool("quiet"))
+		r.log = p.Logger(cli.LogLevel(c.Bool("quiet"), ""), false)
+		if c.Bool(optTest) {
+			return r.test(s)
+		}
+		if r.job, err = joinJob(p, c); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, r.job.close()) }()
+		return r.train(s)
+	})
+}
+
+// checkOptions returns the faults of options that the programs have in common.
+func checkOptions(s *cli.Settings) (errs []error) {
+	if s.Has(optTest) && !s.Has(optModelIn) {
+		errs = append(errs, cli.Usagef("--testonly without -i MODEL: there is nothing to predict with"))
+	}
+	if s.Has(optTest) && s.Has(optModelOut) {
+		errs = append(errs, cli.Usagef("--final_regressor would be ignored with --testonly"))
+	}
+	if s.Has(optPredictions) && !s.Has(optTest) {
+		errs = append(errs, cli.Usagef("--predictions would be ignored without --testonly"))
+	}
+	return append(errs, checkJob(s)...)
+}
+
+// train makes all passes and writes the model.
+func (r *run) train(s *cli.Settings) error {
+	if err := r.restore(s); err != nil {
+		return err
+	}
+	data, err := r.load(s)
+	if err != nil {
+		return err
+	}
+	all := permuted(data.labeled(), r.c.Uint64("random_seed"), 0)
+	if len(all) == 0 {
+		return fmt.Errorf("there are no labelled examples to learn from among %d", len(data.examples))
+	}
+	if err := r.job.share(r.prog); err != nil {
+		return err
+	}
+	mine := share(all, r.job.rank(), r.job.total())
+	if err := r.prog.create(all, len(mine)); err != nil {
+		return err
+	}
+	for pass := range passes(r.c) {
+		if err := r.pass(mine, pass); err != nil {
+			return err
+		}
+	}
+	most := len(share(all, 0, r.job.total())) * passes(r.c)
+	if err := r.job.finish(r.ctx, most, r.prog.finish); err != nil {
+		return err
+	}
+	if !s.Has(optModelOut) || r.job.rank() > 0 {
+		return nil
+	}
+	return r.write(s.Get(optModelOut), func(w io.Writer) error {
+		data, err := r.prog.encode(nil)
+		if err == nil {
+			_, err = w.Write(data)
+		}
+		return err
+	})
+}
+
+// defaultPasses is the default of --passes.
+const defaultPasses = 10
+
+// passes returns --passes.
+func passes(c *cli.Context) int { return int(number(c, "passes", defaultPasses)) }
+
+// number returns the value of an option, or its default.
+func number(c *cli.Context, name string, def uint64) uint64 {
+	if c.IsSet(name) {
+		return c.Uint64(name)
+	}
+	return def
+}
+
+// pass learns from the examples once, in a random order.
+func (r *run) pass(mine []example, pass int) error {
+	loss := 0.0
+	// Stream 0 is the division among ranks.
+	for i, ex := range permuted(mine, r.c.Uint64("random_seed"), uint64(pass*r.job.total()+r.job.rank())+1) {
+		loss += r.prog.update(ex, pass)
+		if i%1024 == 0 && r.ctx.Err() != nil {
+			return context.Cause(r.ctx)
+		}
+		if err := r.job.step(r.ctx); err != nil {
+			return err
+		}
+	}
+	if !r.c.Bool("quiet") {
+		fmt.Fprintf(r.p.Stderr, "pass %d: %d examples, mean loss %.6f\n", pass+1, len(mine), loss/float64(max(len(mine), 1)))
+	}
+	return nil
+}
+
+// test predicts all examples, and prints the measures of those with a label.
+func (r *run) test(s *cli.Settings) error {
+	if err := r.restore(s); err != nil {
+		return err
+	}
+	data, err := r.load(s)
+	if err != nil {
+		return err
+	}
+	predict := func(w io.Writer) error {
+		b := bufio.NewWriter(w)
+		for _, ex := range data.examples {
+			fmt.Fprintf(b, "%.6g", r.prog.predict(ex))
+			if tag := ex.TagOf(ex.Example); len(tag) > 0 {
+				fmt.Fprintf(b, " %s", tag)
+			}
+			b.WriteByte('\n')
+		}
+		return b.Flush()
+	}
+	if s.Has(optPredictions) {
+		err = r.write(s.Get(optPredictions), predict)
+	} else {
+		err = predict(io.Discard)
+	}
+	if err == nil && !r.c.Bool("quiet") {
+		fmt.Fprintf(r.p.Stderr, "%d examples: %s\n", len(data.examples), r.prog.report())
+	}
+	return err
+}
+
+// load reads the examples.
+func (r *run) load(s *cli.Settings) (*dataset, error) {
+	inputs, err := r.files.Inputs(r.ctx, r.fsys, s.All(optData), "", hdfsio.Shard{})
+	if err != nil {
+		return nil, err
+	}
+	data, err := load(r.ctx, inputs, r.prog.features(), r.c.Bool("libsvm"))
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range data.warnings {
+		r.log.Warn(w.Text, "source", w.Source, "line", w.Line)
+	}
+	return data, nil
+}
+
+// restore reads the model of -i, if there is one.
+func (r *run) restore(s *cli.Settings) error {
+	name := s.Get(optModelIn)
+	if name == "" {
+		return nil
+	}
+	f, err := hdfsio.Open(r.ctx, r.fsys, name)
+	if err != nil {
+		return err
+	}
+	data, err := io.ReadAll(f)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if err := r.prog.restore(data); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// write writes an output, which gets its name when it is complete.
+func (r *run) write(name string, contents func(w io.Writer) error) error {
+	out, err := r.files.Creator(r.ctx, r.fsys, r.job.rank())(name)
+	if err != nil {
+		return err
+	}
+	if err := contents(out); err != nil {
+		return errors.Join(err, out.Abort())
+	}
+	return out.Commit()
+}
