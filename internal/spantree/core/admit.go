@@ -110,8 +110,8 @@ func (m *Machine) jobOfJoin(ev JoinReceived) (*job, *refusal) {
 	if f.OptionsSHA256 != sha256.Sum256([]byte(f.Options)) {
 		return nil, refuse(protocol.Malformed, "options_sha256 is not the digest of the options %q", protocol.Clip(f.Options, 200))
 	}
-	if f.OnLoss > protocol.Shrink {
-		return nil, refuse(protocol.Malformed, "%v: want 0 (abort), 1 (wait) or 2 (shrink)", f.OnLoss)
+	if f.OnLoss > protocol.Grow {
+		return nil, refuse(protocol.Malformed, "%v: want 0 (abort), 1 (wait), 2 (shrink) or 3 (grow)", f.OnLoss)
 	}
 	rank := uint64(f.Rank)
 	if f.Spare() {

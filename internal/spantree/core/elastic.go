@@ -79,7 +79,11 @@ func (m *Machine) setMembers(j *job, r protocol.Members) {
 	j.membership = r
 	j.changes++
 	for _, rank := range r.Excluded(j.total) {
-		if a := j.holders[rank]; a != nil { // it joined before the restarted server knew the members
+		a := j.holders[rank]
+		if a != nil && j.grows() {
+			continue // it was taken back before the server's restart
+		}
+		if a != nil { // it joined before the restarted server knew the members
 			j.clearHolder(a)
 			m.standBy(a)
 			m.send(a, &protocol.MembersFrame{Members: r})

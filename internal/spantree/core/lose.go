@@ -125,7 +125,7 @@ func (j *job) markVacant(rank int, now time.Time, c protocol.Cause) {
 // answered EPOCH_END. A rank with a READY standby is replaced nevertheless. After the first
 // COMPLETE no rank is removed: only the lost rank knew its files.
 func (m *Machine) shrink(j *job) {
-	if j.policy != protocol.Shrink {
+	if !j.shrinks() {
 		return
 	}
 	for _, r := range sortedRanks(j.losses.vacant) {

@@ -317,6 +317,7 @@ func (m *Machine) onTick() {
 		m.decideMembers(j)
 		m.assignMissing(j)
 		m.decideAsks(j)
+		m.grow(j)
 		m.watchRecovery(j)
 		m.watchJournal(j)
 		if (j.phase == filling || j.phase == recovering) && !m.Now.Before(j.waitReport.nextLog) {

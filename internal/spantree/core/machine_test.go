@@ -220,6 +220,8 @@ func policyOf(s string) protocol.OnLoss {
 		return protocol.Wait
 	case "shrink":
 		return protocol.Shrink
+	case "grow":
+		return protocol.Grow
 	}
 	return protocol.Abort
 }

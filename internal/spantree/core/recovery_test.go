@@ -23,7 +23,7 @@ func TestRecoveryKeepsItsPromises(t *testing.T) {
 		// Not rapid's own generator, which prefers small numbers: here all numbers are equally
 		// likely.
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		policy := []protocol.OnLoss{protocol.Wait, protocol.Wait, protocol.Shrink}[r.IntN(3)]
+		policy := []protocol.OnLoss{protocol.Wait, protocol.Wait, protocol.Shrink, protocol.Grow}[r.IntN(4)]
 		s := newSimCluster(t, 1+r.IntN(4), uint64(1+r.IntN(5)), policy, []string{"", "run"}[r.IntN(2)])
 		for rank := range s.total {
 			s.enter(rank)

@@ -144,6 +144,8 @@ func (m *Machine) rejoin(a *attempt, f *protocol.JoinFrame) *refusal {
 	switch {
 	case holder != nil && (!current || holder.wired == j.epoch || holder.vw):
 		return refuse(protocol.AttemptFenced, "rank %d of job %v is held by another attempt, on %s", a.rank, j.id, holder.host)
+	case j.removed[a.rank] && current && j.grows(): // it was taken back before the server's restart
+		delete(j.removed, a.rank)
 	case j.removed[a.rank]:
 		return refuse(protocol.AttemptFenced, "job %v continues without rank %d", j.id, a.rank)
 	case holder != nil && holder.wired != (protocol.Epoch{}):

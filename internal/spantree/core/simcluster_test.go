@@ -211,7 +211,7 @@ func (s *simCluster) checkStart(a *fakeRank, f *protocol.EpochStartFrame) {
 	switch {
 	case !a.ready:
 		s.fatalf("rank %d is wired and was never READY", a.rank)
-	case len(f.Members) != s.total && s.policy != protocol.Shrink:
+	case len(f.Members) != s.total && s.policy != protocol.Shrink && s.policy != protocol.Grow:
 		s.fatalf("epoch %v has %d members of %d", f.Epoch, len(f.Members), s.total)
 	case a.dead:
 	case a.epoch != protocol.Epoch{} && a.fenced.Compare(a.epoch) < 0 && !a.final:

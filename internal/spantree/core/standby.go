@@ -37,7 +37,7 @@ func (m *Machine) notifyStandbys(j *job, rank int) {
 			return // another attempt may become READY first
 		}
 		f.Holder, f.Host = a.number, protocol.Clip(a.host, protocol.MaxHost)
-	} else if j.free(rank) {
+	} else if j.free(rank) || j.grows() {
 		return
 	}
 	for _, a := range j.standbys[rank] {

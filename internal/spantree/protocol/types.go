@@ -65,6 +65,7 @@ type Progress struct {
 //   - [Abort] ends the job.
 //   - [Wait] holds the job until another attempt of the lost rank has joined.
 //   - [Shrink] continues the job without the lost rank.
+//   - [Grow] does the same, and takes back a rank whose later attempt has joined.
 type OnLoss uint8
 
 // The policies on the loss of a rank.
@@ -72,13 +73,14 @@ const (
 	Abort OnLoss = iota
 	Wait
 	Shrink
+	Grow
 )
 
 func (p OnLoss) String() string {
-	if p > Shrink {
+	if p > Grow {
 		return fmt.Sprintf("on_loss %d", uint8(p))
 	}
-	return [...]string{"abort", "wait", "shrink"}[p]
+	return [...]string{"abort", "wait", "shrink", "grow"}[p]
 }
 
 // Code is the cause of a refusal. Its numbers are part of the protocol.
