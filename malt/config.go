@@ -27,6 +27,7 @@ const (
 	Abort  OnLoss = protocol.Abort  // end the job
 	Wait   OnLoss = protocol.Wait   // wait for another attempt of the rank, which takes the values of another rank
 	Shrink OnLoss = protocol.Shrink // continue without the rank
+	Grow   OnLoss = protocol.Grow   // continue without the rank, and take back a later attempt of it, as with Wait
 )
 
 // defaultDialTimeout is the default of Config.DialTimeout.
@@ -60,7 +61,10 @@ type Config struct {
 	// ReplaceTimeout is the time in which another attempt of a lost rank must join; 0: the server's, usually 10 min.
 	// Only with Wait.
 	ReplaceTimeout time.Duration
-	ServerTimeout  time.Duration // silence after which this rank gives up the server; 0: 10 min
+	// Elastic is the time after the join of the first rank at which the job starts without the missing ranks; 0:
+	// it waits for all. OnLoss must not be Abort, and Job needs a RunKey. With Grow a missing rank joins when it comes.
+	Elastic       time.Duration
+	ServerTimeout time.Duration // silence after which this rank gives up the server; 0: 10 min
 	// Stall is the time without a byte after which a connection to another rank counts as broken, and after which
 	// the server is asked about one that does not open. 0: 20 s. More than LostAfter, so that a rank whose process is
 	// stopped is found by its silence towards the server.
@@ -91,8 +95,13 @@ func (c Config) withDefaults() Config {
 // Validate reports all faults.
 func (c Config) Validate() error {
 	faults := c.mesh().Faults()
-	if c.OnLoss > Shrink {
-		faults = append(faults, fmt.Errorf("OnLoss: got %v, want abort, wait or shrink", c.OnLoss))
+	if c.OnLoss > Grow {
+		faults = append(faults, fmt.Errorf("OnLoss: got %v, want abort, wait, shrink or grow", c.OnLoss))
+	}
+	if c.Elastic != 0 {
+		for _, err := range protocol.CheckElastic(c.OnLoss, c.Job.RunKey) {
+			faults = append(faults, fmt.Errorf("Elastic: %w", err))
+		}
 	}
 	if c.Stall < 0 {
 		faults = append(faults, fmt.Errorf("Stall: got %v, want a positive duration", c.Stall))
@@ -107,7 +116,7 @@ func (c Config) Validate() error {
 }
 
 // replaces reports whether a rank may join while the others train.
-func (c Config) replaces() bool { return c.OnLoss == Wait }
+func (c Config) replaces() bool { return c.OnLoss == Wait || c.OnLoss == Grow }
 
 // mesh returns the part that describes connections to other ranks.
 func (c Config) mesh() mesh.Config {
@@ -122,7 +131,7 @@ func (c Config) join(advertise string) client.JoinConfig {
 	return client.JoinConfig{
 		Network: c.Network, Server: c.Server, Credentials: c.Credentials,
 		Job: c.Job, Rank: c.Rank, Total: c.Total, Advertise: advertise, Host: c.Host, Options: "library=malt",
-		OnLoss: c.OnLoss, ReplaceTimeout: c.ReplaceTimeout,
+		OnLoss: c.OnLoss, ReplaceTimeout: c.ReplaceTimeout, Elastic: c.Elastic,
 		DialTimeout: c.DialTimeout, StartTimeout: c.StartTimeout, Heartbeat: c.Heartbeat,
 		LostAfter: c.LostAfter, ServerTimeout: c.ServerTimeout, Log: c.Log,
 	}

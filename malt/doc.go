@@ -40,14 +40,15 @@
 // With Config.OnLoss Shrink the survivors of a loss continue: the server announces the new membership, graphs are built
 // again for the survivors, and updates of the lost rank go nowhere. A call that waits for a lost rank returns
 // without its update. With Wait the job waits for another attempt of the rank, whose vectors begin with the
-// values of a rank that has trained ([Group.Inherits]). With Abort all ranks fail with the same error, which
+// values of a rank that has trained ([Group.Inherits]). With Grow the survivors continue, and take such an
+// attempt back when it comes; so they do with a rank that was missing at the start (Config.Elastic). With Abort all ranks fail with the same error, which
 // names the lost rank.
 //
 // A change of the membership drops the updates that have been sent and not merged. [Group.Epoch] counts the
 // memberships, and [Group.Shares] returns the shares of the data that this rank works on now. [Group.Protect] reports
 // a failure of the learner as this rank's own.
 //
-// With Wait, all vectors of a group are used by one goroutine: while it is in a call their values may be
+// With Wait and Grow, all vectors of a group are used by one goroutine: while it is in a call their values may be
 // copied for a new rank.
 //
 // # What is missing

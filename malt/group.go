@@ -70,7 +70,7 @@ func Join(ctx context.Context, cfg Config) (*Group, error) {
 	j.Waiting, j.Steps = g.waiting, &g.progress
 	if g.member, err = client.Join(ctx, j); err != nil {
 		g.mesh.Close()
-		return nil, fmt.Errorf("malt: rank %d: cannot join job %v: %w", cfg.Rank, cfg.Job, err)
+		return nil, fmt.Errorf("malt: rank %d: cannot join job %v: %w", cfg.Rank, cfg.Job, asFinished(err))
 	}
 	w, err := g.member.Ready(ctx, protocol.Shard{})
 	if err == nil && w.Stream {
@@ -80,14 +80,20 @@ func Join(ctx context.Context, cfg Config) (*Group, error) {
 		g.work.Go(func() { g.run(w) })
 		_, err = g.current(ctx, nil)
 	}
-	if _, over := errors.AsType[*protocol.FinishedError](err); over {
-		err = ErrFinished
-	}
 	if err != nil {
 		g.Close()
-		return nil, fmt.Errorf("malt: rank %d: the job does not start: %w", cfg.Rank, err)
+		return nil, fmt.Errorf("malt: rank %d: the job does not start: %w", cfg.Rank, asFinished(err))
 	}
 	return g, nil
+}
+
+// asFinished returns ErrFinished for an error that means it, and otherwise err.
+func asFinished(err error) error {
+	refused, ok := errors.AsType[*protocol.RefusedError](err)
+	if _, finished := errors.AsType[*protocol.FinishedError](err); finished || ok && refused.Code == protocol.JobFinished {
+		return ErrFinished
+	}
+	return err
 }
 
 // Rank returns this process's number, which never changes.

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
@@ -22,8 +23,9 @@ type cluster struct {
 	net    func(rank int) transport.Network
 	cfg    Config
 	mu     sync.Mutex
-	groups []*Group     // the newest attempt of each rank
-	fabric *mem.Network // nil on the loopback
+	groups []*Group              // the newest attempt of each rank
+	late   map[int]time.Duration // ranks that join later, by rank
+	fabric *mem.Network          // nil on the loopback
 }
 
 // newCluster starts a server. On a network in memory rank i runs on host h<i>.
@@ -78,6 +80,7 @@ func (c *cluster) each(work func(g *Group) error) []error {
 	var all sync.WaitGroup
 	for rank := range c.groups {
 		all.Go(func() {
+			time.Sleep(c.late[rank])
 			g, err := c.join(rank, c.net(rank))
 			if err != nil {
 				errs[rank] = err
@@ -110,6 +113,13 @@ func (c *cluster) join(rank int, n transport.Network) (*Group, error) {
 		c.mu.Unlock()
 	}
 	return g, err
+}
+
+// sent returns the number of updates of a rank's first object.
+func (c *cluster) sent(rank int) uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.groups[rank].objects[0].stats().Sent
 }
 
 // must is each for work that succeeds on all ranks.

@@ -107,6 +107,75 @@ func TestReplacementsContinue(t *testing.T) {
 	}
 }
 
+// TestLostRanksReturn loses a rank of a job that grows. The others continue without it, and it returns later.
+func TestLostRanksReturn(t *testing.T) {
+	const total, updates = 5, 800
+	for _, sync := range []string{"asp", "bsp", "ssp:2", "notify_ack"} {
+		bubble(t, sync, func(t *testing.T) {
+			c := newCluster(t, total, Config{OnLoss: Grow})
+			o := ObjectConfig{Graph: "halton", Sync: sync}
+			c.must(func(g *Group) error {
+				if g.Rank() == 3 {
+					if _, err := mean(g, o, updates, 100); err != nil {
+						return err
+					}
+					before := c.sent(0)
+					g.Close()
+					time.Sleep(time.Second)
+					if now := c.sent(0); now < before+100 {
+						return fmt.Errorf("rank 0 had sent %d updates, and has sent %d: it has waited", before, now)
+					}
+					var err error
+					if g, err = c.join(3, c.fabric.Host("spare")); err != nil {
+						return err
+					}
+					if !g.Inherits() {
+						return errors.New("the new attempt has begun from nothing")
+					}
+				}
+				_, err := mean(g, o, updates, 0)
+				if err != nil {
+					return err
+				}
+				if err := g.Done(context.Background()); err != nil {
+					return err
+				}
+				if len(g.Members()) != total || g.Rank() != 3 && g.Epoch() != 3 {
+					return fmt.Errorf("%d members and %d memberships, want %d and 3", len(g.Members()), g.Epoch(), total)
+				}
+				return nil
+			})
+		})
+	}
+}
+
+// TestLateRanksJoin starts a job without two of its ranks. They join later, one of them when all others are done.
+func TestLateRanksJoin(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		const total, updates = 5, 1500
+		c := newCluster(t, total, Config{OnLoss: Grow, Elastic: time.Second, Job: Job{UniqueID: 1, RunKey: "late"}})
+		c.late = map[int]time.Duration{1: 4 * time.Second, 4: time.Hour}
+		o := ObjectConfig{Graph: "ring", Sync: "ssp:3"}
+		errs := c.each(func(g *Group) error {
+			if g.Inherits() != (g.Rank() == 1) {
+				return fmt.Errorf("inherits: %v", g.Inherits())
+			}
+			if _, err := mean(g, o, updates, 0); err != nil {
+				return err
+			}
+			if len(g.Members()) != 4 {
+				return fmt.Errorf("the members are %v, want all but rank 4", g.Members())
+			}
+			return g.Done(context.Background())
+		})
+		for rank, err := range errs {
+			if rank == 4 && !errors.Is(err, ErrFinished) || rank != 4 && err != nil {
+				t.Errorf("rank %d: %v", rank, err)
+			}
+		}
+	})
+}
+
 // TestSharesBelongToOneRank draws members: each share has one owner, own shares stay, and a further loss moves only
 // the shares of the rank that is lost.
 func TestSharesBelongToOneRank(t *testing.T) {
