@@ -3,6 +3,8 @@
 package malt
 
 import (
+	"context"
+	"sync"
 	"time"
 
 	"github.com/gvw-project/gvw/internal/clock"
@@ -23,6 +25,10 @@ const (
 // untilEnded watches the connections of c until the server ends the epoch of w. It reports broken ones to the server,
 // which decides whose loss they are. c is nil if the epoch has no traffic.
 func (g *Group) untilEnded(w *client.Wiring, c *carrier.Carrier, failures <-chan broken) {
+	ctx, cancel := context.WithCancel(g.ctx)
+	var asks sync.WaitGroup // an answer may take 1 s, and the next membership does not wait for it
+	defer asks.Wait()
+	defer cancel()
 	tick := min(time.Second, g.cfg.Stall/probesPerStall)
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
@@ -49,7 +55,7 @@ func (g *Group) untilEnded(w *client.Wiring, c *carrier.Carrier, failures <-chan
 		}
 		if r, due := m.Report(now); due {
 			g.cfg.Log.Warn("connection failed: asking the server about it", "rank", g.cfg.Rank, "peer", r.Rank, "err", r.Err)
-			g.member.Ask(g.ctx, r.Rank, 0, protocol.EdgeBroke, r.Err.Error())
+			asks.Go(func() { g.member.Ask(ctx, r.Rank, 0, protocol.EdgeBroke, r.Err.Error()) })
 		}
 	}
 }
