@@ -111,11 +111,21 @@ func (m *Member) Lease(ctx context.Context) error {
 // returns true if the server acknowledges this within a second. The epoch then ends if the server
 // charges an edge.
 func (m *Member) Ask(ctx context.Context, peer int, collective uint64, fault protocol.EdgeFault, detail string) bool {
+	return m.ask(ctx, m.epoch(), peer, collective, fault, detail)
+}
+
+// AskAbout is Ask for an edge of the epoch of w, which may have ended: the server then ignores the
+// report.
+func (m *Member) AskAbout(ctx context.Context, w *Wiring, peer int, fault protocol.EdgeFault, detail string) bool {
+	return m.ask(ctx, w.Epoch, peer, 0, fault, detail)
+}
+
+func (m *Member) ask(ctx context.Context, e protocol.Epoch, peer int, collective uint64, fault protocol.EdgeFault, detail string) bool {
 	if m.Streams() {
 		return false
 	}
 	m.change(func() { delete(m.askAcked, peer) }) // an acknowledgement of an earlier ASK does not count
-	if m.write(&protocol.AskFrame{Epoch: m.epoch(), Peer: peer, Collective: collective, Fault: fault, Detail: protocol.Clip(detail, protocol.MaxText)}) != nil {
+	if m.write(&protocol.AskFrame{Epoch: e, Peer: peer, Collective: collective, Fault: fault, Detail: protocol.Clip(detail, protocol.MaxText)}) != nil {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
