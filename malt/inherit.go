@@ -66,7 +66,7 @@ func (g *Group) inherit(ctx context.Context, w *client.Wiring) bool {
 		g.cfg.Log.Warn("cannot receive the values of a running job yet", "rank", g.cfg.Rank, "from", from, "tries", tries, "err", err)
 		if stalled := time.Since(begun); stalled >= g.cfg.Stall {
 			// The server names another source in the next membership.
-			g.member.Ask(ctx, from, 0, protocol.EdgeNoTransfer, fmt.Sprintf("rank %d has received no values from rank %d for %v: %v", g.cfg.Rank, from, stalled.Round(time.Second), err))
+			g.member.AskAbout(ctx, w, from, protocol.EdgeNoTransfer, fmt.Sprintf("rank %d has received no values from rank %d for %v: %v", g.cfg.Rank, from, stalled.Round(time.Second), err))
 			begun = time.Now()
 		}
 		select {

@@ -53,7 +53,7 @@ func (g *Group) epoch(w *client.Wiring, first bool) {
 		Wiring: w, Members: live, Tree: topo.Binary(len(live)), Self: self, Over: g.member.Ended(w),
 		Later: !first, AskAfter: g.cfg.Stall,
 		Ask: func(ctx context.Context, rank int, detail string) {
-			g.member.Ask(ctx, rank, 0, protocol.EdgeStalls, detail)
+			g.member.AskAbout(ctx, w, rank, protocol.EdgeStalls, detail)
 		},
 	})
 	g.mu.Lock()

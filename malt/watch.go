@@ -55,7 +55,7 @@ func (g *Group) untilEnded(w *client.Wiring, c *carrier.Carrier, failures <-chan
 		}
 		if r, due := m.Report(now); due {
 			g.cfg.Log.Warn("connection failed: asking the server about it", "rank", g.cfg.Rank, "peer", r.Rank, "err", r.Err)
-			asks.Go(func() { g.member.Ask(ctx, r.Rank, 0, protocol.EdgeBroke, r.Err.Error()) })
+			asks.Go(func() { g.member.AskAbout(ctx, w, r.Rank, protocol.EdgeBroke, r.Err.Error()) })
 		}
 	}
 }
