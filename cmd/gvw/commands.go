@@ -162,6 +162,23 @@ class. docs/learners.md describes the learner.
 			}},
 		},
 		{
+			Name: "factor", Run: programs.Factor,
+			Sets: []*cli.FlagSet{{
+				At: "gvw factor", Specs: flags.Factor,
+				Before: `gvw factor predicts ratings of items by users, by matrix factorisation.
+
+  gvw factor -d ratings.vw -f model --rank 10
+  gvw factor -t -i model -d test.vw -p predictions
+  gvw run -n 4 -- ./gvw factor -d ratings.vw -f model --malt all --cb_size 5000
+`,
+				After: `
+An example is a rating with two features, a user and an item: 3.5 |u 17 |i 4.
+docs/learners.md describes the learner.
+`,
+				NoWords: "gvw factor takes options only, but got %q: the data is given by -d",
+			}},
+		},
+		{
 			Name: "supervise", // main runs it: it returns the exit code of another program
 			Sets: []*cli.FlagSet{{
 				At: "gvw supervise, before the --", Specs: flags.Supervise,
@@ -275,7 +292,7 @@ func learnHelp(f *cli.FlagSet, all bool) string {
   gvw inspect | diff | convert                 look at models
   gvw allreduce | doctor | topo | keygen       sums, network, schedules, keys
   gvw supervise | jobs | cancel | faults       restart ranks, end jobs, rehearse
-  gvw svm | bench | mapper | hadoop | version | help [all]
+  gvw svm | factor | bench | mapper | hadoop | version | help [all]
 `)
 	cli.WriteOptions(&b, f.Specs, all)
 	if all {

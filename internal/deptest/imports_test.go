@@ -134,6 +134,7 @@ var layers = []layer{
 	{"learn/internal/tally", slices.Concat(bottom, wires, []string{"allreduce", "feature", "loss", "model", "learn/metric", "learn/internal/examples", "learn/internal/job", "learn/internal/output", "learn/internal/snapshot", "learn/internal/vwtext"}), "predictions are counted in the same way for all stages"},
 	{"learn/internal/training", slices.Concat(bottom, []string{"model", "optim"}), "the parts that stages share need no stage"},
 	{"learn/internal/vwtext", slices.Concat(bottom, []string{"feature", "loss", "learn/metric", "learn/internal/snapshot"}), "vw's output format does not depend on the stage"},
+	{"learn/factor", slices.Concat(bottom, []string{"learn/internal/modelbytes"}), "a model learns from one rating at a time: it needs no files, no job and no training loop"},
 	{"learn/svm", slices.Concat(bottom, []string{"feature", "learn/internal/modelbytes"}), "a model learns from one example at a time: it needs no files, no job and no training loop"},
 	{"learn/internal/modelbytes", nil, "an encoding needs none of its models"},
 	{"learn/metric", bottom, "a metric depends on predictions and labels only"},

@@ -20,6 +20,15 @@ var SVM = programFlags(
 	&cli.Spec{Name: "average", Kind: cli.Boolean, Category: catProgram, Help: "predict with the mean of the weights after each step, from pass 2 on"},
 )
 
+// Factor are the options of `gvw factor`.
+var Factor = programFlags(
+	&cli.Spec{Name: "rank", Kind: cli.Integer, Positive: true, Max: 4096, Category: catProgram, Arg: "K", Def: "10", Help: "factors of each user and item"},
+	&cli.Spec{Name: "only_biases", Kind: cli.Boolean, Category: catProgram, Help: "leave the factors out"},
+	&cli.Spec{Name: "learning_rate", Short: "l", Kind: cli.Float, Positive: true, Category: catProgram, Arg: "R", Def: "0.01", Help: "length of a step in the first pass"},
+	&cli.Spec{Name: "rate_decay", Kind: cli.Float, Category: catProgram, Arg: "X", Def: "0", Help: "pass n, from 0, has the rate R/(1+nX)"},
+	&cli.Spec{Name: "lambda", Kind: cli.Float, Positive: true, Category: catProgram, Arg: "X", Def: "0.05", Help: "L2 regularisation of biases and factors, per rating"},
+)
+
 // programFlags returns the options of a learner of package programs: those that all have, and its own.
 func programFlags(own ...*cli.Spec) []*cli.Spec {
 	return slices.Concat([]*cli.Spec{

@@ -13,7 +13,7 @@ import (
 
 // shared is a program that also runs as several ranks.
 type shared interface {
-	// share creates the shared vectors, before the model.
+	// share creates the shared vectors, between prepare and create.
 	share(j *job) error
 	// exchange sends and merges them.
 	exchange(ctx context.Context) error

@@ -24,6 +24,7 @@ import (
 func table() *cli.Table {
 	return cli.NewTable(&cli.FlagSet{At: "gvw", Specs: flags.Learn}, []*cli.Command{
 		{Name: "svm", Run: SVM, Sets: []*cli.FlagSet{{At: "gvw svm", Specs: flags.SVM}}},
+		{Name: "factor", Run: Factor, Sets: []*cli.FlagSet{{At: "gvw factor", Specs: flags.Factor}}},
 	})
 }
 

@@ -24,9 +24,11 @@ type program interface {
 	features() feature.Config
 	// restore reads the model of -i.
 	restore(data []byte) error
-	// create makes a model for examples, which are in random order and the same on all ranks, or continues from
-	// that of restore. mine is the number of examples of this rank in a pass.
-	create(examples []example, mine int) error
+	// prepare completes the configuration for examples, which are in random order and the same on all ranks. mine
+	// is the number of examples of this rank in a pass.
+	prepare(examples []example, mine int) error
+	// create makes a model, or continues from that of restore.
+	create() error
 	// update learns from an example of pass number pass, and returns its loss before.
 	update(ex example, pass int) float64
 	// finish ends training.
@@ -114,11 +116,14 @@ func (r *run) train(s *cli.Settings) error {
 	if len(all) == 0 {
 		return fmt.Errorf("there are no labelled examples to learn from among %d", len(data.examples))
 	}
+	mine := share(all, r.job.rank(), r.job.total())
+	if err := r.prog.prepare(all, len(mine)); err != nil {
+		return err
+	}
 	if err := r.job.share(r.prog); err != nil {
 		return err
 	}
-	mine := share(all, r.job.rank(), r.job.total())
-	if err := r.prog.create(all, len(mine)); err != nil {
+	if err := r.prog.create(); err != nil {
 		return err
 	}
 	for pass := range passes(r.c) {

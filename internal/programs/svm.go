@@ -53,12 +53,8 @@ func (s *svmProgram) restore(data []byte) error {
 	return nil
 }
 
-// create finds the learning rate of a new model on a sample.
-func (s *svmProgram) create(examples []example, mine int) error {
-	if s.config.Weights == nil {
-		s.config.Weights = make([]float32, s.config.Size)
-	}
-	copy(s.config.Weights, s.start)
+// prepare finds the learning rate of a new model on a sample.
+func (s *svmProgram) prepare(examples []example, mine int) error {
 	if s.config.T0 == 0 {
 		sample := make([]svm.Example, min(svmSample, len(examples)))
 		for i := range sample {
@@ -72,7 +68,14 @@ func (s *svmProgram) create(examples []example, mine int) error {
 	if s.config.Average && s.passes > 1 {
 		s.config.AverageFrom = s.config.Steps + mine // the first pass goes far
 	}
-	var err error
+	return nil
+}
+
+func (s *svmProgram) create() (err error) {
+	if s.config.Weights == nil {
+		s.config.Weights = make([]float32, s.config.Size)
+	}
+	copy(s.config.Weights, s.start)
 	s.model, err = svm.New(s.config)
 	return err
 }

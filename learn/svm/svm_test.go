@@ -4,6 +4,8 @@ package svm
 
 import (
 	"bytes"
+	"encoding/binary"
+	"hash/crc32"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -279,9 +281,10 @@ func FuzzUnmarshalBinary(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(data)
-	f.Add(data[:len(data)-1])
-	f.Fuzz(func(t *testing.T, data []byte) {
+	f.Add(data[:len(data)-4])
+	f.Add(data[:len(data)-8])
+	f.Fuzz(func(t *testing.T, body []byte) {
+		data := binary.LittleEndian.AppendUint32(body, crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)))
 		var m Model
 		if err := m.UnmarshalBinary(data); err != nil {
 			return

@@ -67,6 +67,13 @@ func (e *Encoder) Float32s(x []float32) {
 	}
 }
 
+// Uint32s appends an array.
+func (e *Encoder) Uint32s(x []uint32) {
+	for _, v := range x {
+		e.dst = binary.LittleEndian.AppendUint32(e.dst, v)
+	}
+}
+
 // Bytes ends the model with its checksum, and returns the slice.
 func (e *Encoder) Bytes() []byte {
 	return binary.LittleEndian.AppendUint32(e.dst, crc32.Checksum(e.dst[e.start:], castagnoli))
@@ -107,6 +114,19 @@ func (d *Decoder) Float32s(n int) ([]float32, error) {
 	x := make([]float32, n)
 	for i := range x {
 		x[i] = math.Float32frombits(binary.LittleEndian.Uint32(d.rest[4*i:]))
+	}
+	d.rest = d.rest[4*n:]
+	return x, nil
+}
+
+// Uint32s reads an array of n elements.
+func (d *Decoder) Uint32s(n int) ([]uint32, error) {
+	if err := d.need(n); err != nil {
+		return nil, err
+	}
+	x := make([]uint32, n)
+	for i := range x {
+		x[i] = binary.LittleEndian.Uint32(d.rest[4*i:])
 	}
 	d.rest = d.rest[4*n:]
 	return x, nil

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package programs
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/learn/factor"
+	"github.com/gvw-project/gvw/learn/metric"
+)
+
+// Factor runs gvw factor.
+func Factor(ctx context.Context, p *cli.Process, c *cli.Command, args []string) error {
+	return command(ctx, p, c, args, func(c *cli.Context) program {
+		return &factorProgram{config: factor.Config{
+			Factors: int(c.Uint64("rank")), OnlyBiases: c.Bool("only_biases"), Rate: c.Float64("learning_rate"),
+			Decay: c.Float64("rate_decay"), Lambda: c.Float64("lambda"), Seed: c.Uint64("random_seed"),
+		}}
+	})
+}
+
+// factorProgram is matrix factorisation as a command. The first feature of an example is the user, the second the item.
+type factorProgram struct {
+	factorShared
+	config       factor.Config
+	start        *factor.Config // of the model from which training continues; nil: none
+	model        *factor.Model
+	users, items rowNumbers
+	sums         *metric.Sums
+}
+
+// rowNumbers has the row of each user or item, by the hash of its name.
+type rowNumbers map[uint32]int
+
+// numbered returns the rows of ids.
+func numbered(ids []uint32) rowNumbers {
+	rows := make(rowNumbers, len(ids))
+	for row, id := range ids {
+		rows[id] = row
+	}
+	return rows
+}
+
+// row returns the row of id, or -1.
+func (r rowNumbers) row(id uint32) int {
+	if row, ok := r[id]; ok {
+		return row
+	}
+	return -1
+}
+
+// features returns whole hashes, so that no two users share a row unless their hashes are equal.
+func (f *factorProgram) features() feature.Config { return feature.Config{Bits: 32, NoConstant: true} }
+
+func (f *factorProgram) check() error {
+	c := f.config
+	c.Users, c.Items = 1, 1 // the data has them
+	return c.Validate()
+}
+
+func (f *factorProgram) restore(data []byte) error {
+	f.model = &factor.Model{}
+	if err := f.model.UnmarshalBinary(data); err != nil {
+		return err
+	}
+	c := f.model.Config()
+	f.users, f.items = numbered(c.UserIDs), numbered(c.ItemIDs)
+	f.start = &c
+	return nil
+}
+
+// prepare numbers users and items, and finds the mean and the limits of ratings.
+func (f *factorProgram) prepare(examples []example, _ int) error {
+	var users, items []uint32
+	if f.start != nil {
+		f.config = *f.start
+		f.config.UserRows, f.config.ItemRows = nil, nil // there may be more rows now
+		users, items = f.config.UserIDs, f.config.ItemIDs
+	} else {
+		f.users, f.items = rowNumbers{}, rowNumbers{}
+		f.config.Low, f.config.High = math.Inf(1), math.Inf(-1)
+	}
+	sum := 0.0
+	for _, ex := range examples {
+		x := ex.features()
+		if len(x) != 2 {
+			return fmt.Errorf("an example has %d features, want two, a user and an item, as in: 3.5 |u 17 |i 4", len(x))
+		}
+		users = f.users.add(users, x[0].Index)
+		items = f.items.add(items, x[1].Index)
+		f.config.Low, f.config.High = min(f.config.Low, float64(ex.Label)), max(f.config.High, float64(ex.Label))
+		sum += float64(ex.Label)
+	}
+	f.config.Users, f.config.Items, f.config.UserIDs, f.config.ItemIDs = len(users), len(items), users, items
+	if f.start == nil {
+		f.config.Mean = sum / float64(len(examples))
+	}
+	return nil
+}
+
+// add numbers id, and appends it to the others unless it has a number.
+func (r rowNumbers) add(ids []uint32, id uint32) []uint32 {
+	if _, ok := r[id]; ok {
+		return ids
+	}
+	r[id] = len(ids)
+	return append(ids, id)
+}
+
+// create makes the model. New users and items of a model that continues get rows of zeros.
+func (f *factorProgram) create() (err error) {
+	c := f.config
+	if c.Continue = f.start != nil; c.Continue {
+		if c.UserRows == nil {
+			c.UserRows, c.ItemRows = make([]float32, c.Users*c.RowSize()), make([]float32, c.Items*c.RowSize())
+		}
+		copy(c.UserRows, f.start.UserRows)
+		copy(c.ItemRows, f.start.ItemRows)
+	}
+	f.model, err = factor.New(c)
+	return err
+}
+
+// rating returns an example as the learner takes it.
+func (f *factorProgram) rating(ex example) factor.Rating {
+	r := factor.Rating{User: -1, Item: -1, Value: ex.Label}
+	if x := ex.features(); len(x) == 2 {
+		r.User, r.Item = f.users.row(x[0].Index), f.items.row(x[1].Index)
+	}
+	return r
+}
+
+func (f *factorProgram) update(ex example, pass int) float64 {
+	r := f.rating(ex)
+	miss := f.model.Update(r, pass)
+	f.sharedUsers.changes(r.User)
+	f.sharedItems.changes(r.Item)
+	return miss * miss
+}
+
+func (f *factorProgram) finish() {}
+
+func (f *factorProgram) encode(dst []byte) ([]byte, error) { return f.model.AppendBinary(dst) }
+
+func (f *factorProgram) predict(ex example) float64 {
+	r := f.rating(ex)
+	p := f.model.Predict(r.User, r.Item)
+	if ex.Labeled() {
+		if f.sums == nil {
+			f.sums = metric.NewSums(metric.Set{metric.RMSE})
+		}
+		f.sums.Add(metric.Case{Label: ex.Label, Weight: ex.Weight, Prediction: float32(p)})
+	}
+	return p
+}
+
+func (f *factorProgram) report() string { return measures(f.sums) }

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package programs
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// ratings returns the lines of ratings 5 and 1 of users who like even or odd items.
+func ratings() (lines []string) {
+	for user := range 20 {
+		for item := range 10 {
+			x := 1
+			if user%2 == item%2 {
+				x = 5
+			}
+			lines = append(lines, fmt.Sprintf("%d |u %d |i %d", x, user, item))
+		}
+	}
+	return lines
+}
+
+func TestFactorIsDeterministicAndContinuesWithNewUsers(t *testing.T) {
+	lines := ratings()
+	half, all := written(t, lines[:100]...), written(t, lines...)
+	model := filepath.Join(t.TempDir(), "m")
+	common := []string{"-l", "0.05", "--lambda", "0.01", "--passes", "50", "--random_seed", "3", "-f"}
+	succeed(t, append([]string{"factor", "-d", half}, append(common, model)...)...)
+	succeed(t, append([]string{"factor", "-d", half}, append(common, model+"2")...)...)
+	if !bytes.Equal(read(t, model), read(t, model+"2")) {
+		t.Error("the same seed gave different models")
+	}
+	succeed(t, append([]string{"factor", "-d", all, "-i", model}, append(common, model+"3")...)...)
+	if got := measured(t, "rmse", "factor", model+"3", all); got > 0.5 {
+		t.Errorf("RMSE after training with new users: got %v, want 0.5", got)
+	}
+	if got := measured(t, "rmse", "factor", model, all); got < 1 {
+		t.Errorf("RMSE with unknown users: got %v, want more than 1", got)
+	}
+}
+
+func TestFactorOnSeveralRanks(t *testing.T) {
+	data := written(t, ratings()...)
+	model := filepath.Join(t.TempDir(), "m")
+	for _, how := range [][2]string{{"all", "bsp"}, {"ring", "notify_ack"}, {"halton", "ssp:1"}} {
+		parallel(t, 3, "factor", "-d", data, "-f", model, "-l", "0.05", "--lambda", "0.01", "--passes", "60",
+			"--cb_size", "20", "--malt", how[0], "--sync", how[1])
+		if got := measured(t, "rmse", "factor", model, data); got > 0.7 {
+			t.Errorf("RMSE of 3 ranks, %s, %s: got %v, want 0.7", how[0], how[1], got)
+		}
+	}
+}
+
+func TestFactorRefusesExamplesWithoutUserAndItem(t *testing.T) {
+	data := written(t, "5 |u 1 |i 2", "4 |u 1")
+	if _, err := execute(t.Context(), "factor", "-d", data); err == nil || !strings.Contains(err.Error(), "1 features, want two") {
+		t.Errorf("got %v, want an error about the features", err)
+	}
+}
+
+// libmf has 4.3357 with biases, and 4.0775 with factors.
+func TestFactorOnJokes(t *testing.T) {
+	train, test := dataSet(t, "jester")
+	model := filepath.Join(t.TempDir(), "m")
+	passes := "2" // of 15, which give 4.055
+	succeed(t, "factor", "-d", train, "-f", model, "-l", "0.01", "--rate_decay", "0.1", "--lambda", "0.2", "--passes", passes)
+	if got := measured(t, "rmse", "factor", model, test); got > 4.30 {
+		t.Errorf("RMSE after %s passes: got %v, want 4.30", passes, got)
+	}
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package factor
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// Rating is an example.
+type Rating struct {
+	User, Item int // rows
+	Value      float32
+}
+
+// Model predicts ratings.
+type Model struct {
+	cfg          Config
+	users, items []float32
+	width        int
+}
+
+// New returns a model with random factors, or one that continues from the rows of the configuration.
+func New(c Config) (*Model, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	c = c.withDefaults()
+	width := c.RowSize()
+	if c.UserRows == nil {
+		c.UserRows = make([]float32, c.Users*width)
+	}
+	if c.ItemRows == nil {
+		c.ItemRows = make([]float32, c.Items*width)
+	}
+	m := &Model{cfg: c, users: c.UserRows, items: c.ItemRows, width: width}
+	if !c.Continue {
+		fill(m.users, width, c.Seed, 1)
+		fill(m.items, width, c.Seed, 2)
+	}
+	return m, nil
+}
+
+// fill sets biases to 0, and factors to small random numbers whose products have a mean square of 0.01 per row.
+func fill(rows []float32, width int, seed, stream uint64) {
+	r := rand.New(rand.NewPCG(seed, stream))
+	size := math.Sqrt(0.1 / math.Sqrt(float64(max(width-1, 1))))
+	for i := range rows {
+		if rows[i] = 0; i%width > 0 {
+			rows[i] = float32(size * r.NormFloat64())
+		}
+	}
+}
+
+// Config returns the configuration with its defaults. With Continue, New continues from it.
+func (m *Model) Config() Config { return m.cfg }
+
+// Update learns from a rating in pass number pass, from 0, and returns the error of its prediction before.
+func (m *Model) Update(r Rating, pass int) float64 {
+	p, q := m.row(m.users, r.User), m.row(m.items, r.Item)
+	miss := float64(r.Value) - m.raw(p, q)
+	rate := m.cfg.Rate / (1 + m.cfg.Decay*float64(pass))
+	// A step on (miss² + λ·(squares of both rows))/2.
+	e, keep := float32(rate*miss), float32(1-rate*m.cfg.Lambda)
+	p[0] = float32(keep*p[0]) + e
+	q[0] = float32(keep*q[0]) + e
+	if !m.cfg.OnlyBiases {
+		for f := 1; f < len(p); f++ {
+			x, y := p[f], q[f]
+			p[f] = float32(keep*x) + float32(e*y)
+			q[f] = float32(keep*y) + float32(e*x)
+		}
+	}
+	return miss
+}
+
+// row returns a row.
+func (m *Model) row(rows []float32, i int) []float32 { return rows[i*m.width:][:m.width:m.width] }
+
+// raw returns the prediction without limits.
+func (m *Model) raw(p, q []float32) float64 {
+	q = q[:len(p)]
+	sum := m.cfg.Mean + float64(p[0]) + float64(q[0])
+	if m.cfg.OnlyBiases {
+		return sum
+	}
+	for f := 1; f < len(p); f++ {
+		sum += float64(p[f]) * float64(q[f]) // exact in float64, so that fusing changes nothing
+	}
+	return sum
+}
+
+// Predict returns the rating of an item by a user. A row below 0 is an unknown user or item, of which nothing is added.
+func (m *Model) Predict(user, item int) float64 {
+	x := m.cfg.Mean
+	switch {
+	case user >= 0 && item >= 0:
+		x = m.raw(m.row(m.users, user), m.row(m.items, item))
+	case user >= 0:
+		x += float64(m.row(m.users, user)[0])
+	case item >= 0:
+		x += float64(m.row(m.items, item)[0])
+	}
+	if m.cfg.Low != 0 || m.cfg.High != 0 {
+		x = min(max(x, m.cfg.Low), m.cfg.High)
+	}
+	return x
+}
