@@ -148,7 +148,7 @@ func TestAllocWithoutSharedMemory(t *testing.T) {
 // warning in the log.
 func TestAllocOfTooMuch(t *testing.T) {
 	j := newSharedJob(t, 2, Config{})
-	s := j.groups[1].engine.Shared
+	s := j.groups[1].epoch.Engine.Shared
 	s.Given = len(s.Arena)/2 - os.Getpagesize()
 	v, err := Alloc[float32](j.groups[1], 10_000)
 	if err != nil || s.InArena(Vec(v).bytes()) != 0 {
@@ -181,7 +181,7 @@ func TestNoArena(t *testing.T) {
 // compared with the arena's bounds.
 func TestAVectorBeyondTheArena(t *testing.T) {
 	j := newSharedJob(t, 2, Config{})
-	s := j.groups[0].engine.Shared
+	s := j.groups[0].epoch.Engine.Shared
 	for _, at := range []uint64{uint64(len(s.Arena)) + 1, uint64(len(s.Arena)) - 98, math.MaxUint64} {
 		room := make([]byte, shm.HeaderRoom)
 		for i := range 8 {
@@ -203,13 +203,17 @@ func TestAllocOutlivesItsEpoch(t *testing.T) {
 		v[rank][4999] = float32(rank + 1)
 		return err
 	})
-	s := [2]*shm.Group{j.groups[0].sharing(), j.groups[1].sharing()}
+	s := [2]*shm.Group{j.groups[0].epoch.Shared(), j.groups[1].epoch.Shared()}
 	at := s[0].InArena(Vec(v[0]).bytes()) - 1
 	theirs := kernels.View[float32](s[1].Arena[at:][:4*5000])
 	if theirs[4999] != 1 {
 		t.Fatalf("rank 1 sees %v, want 1", theirs[4999])
 	}
-	j.groups[0].leave(s[0])
+	left, err := s[0].Close(true) // as at the end of the epoch
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.groups[0].left = append(j.groups[0].left, left)
 	theirs[4999] = 77
 	if v[0][4999] != 1 {
 		t.Errorf("got %v, want 1: another rank has written to it", v[0][4999])

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/allreduce/internal/rdma"
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/allreduce/verbs"
@@ -208,10 +209,6 @@ const (
 
 	// leastTime is the shortest time-out that a Config may set.
 	leastTime = time.Millisecond
-
-	// streamChunk is the number of bytes that vw sends at once (AR_BUF_SIZE in vw's
-	// allreduce.h). No byte of the stream depends on it.
-	streamChunk = 64 << 10
 )
 
 func (c Config) withDefaults() Config {
@@ -387,6 +384,11 @@ func (c Config) mesh() mesh.Config {
 		Credentials: c.Credentials, NoTags: c.NoTags,
 		Job: c.Job, Rank: c.Rank, Total: c.Total, Log: c.Log,
 	}
+}
+
+// port describes this rank's RDMA port. addr is the host:port at which other ranks reach this one.
+func (c Config) port(addr string) rdma.Port {
+	return rdma.Port{Library: c.library, Name: c.VerbsDevice, Addr: addr}
 }
 
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1

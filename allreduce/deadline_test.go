@@ -71,7 +71,7 @@ func TestPauseIsNoStall(t *testing.T) {
 		// The collective ends before that matters.
 		time.AfterFunc(29*time.Second, func() {
 			for _, g := range j.groups {
-				en, now := &g.engine, time.Now()
+				en, now := &g.epoch.Engine, time.Now()
 				own := clock.Clock{Tick: engine.WatchTick}
 				en.ReadClock(&own, now)
 				after := now.Add(pause)

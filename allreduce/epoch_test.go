@@ -34,19 +34,19 @@ func epochEndsWhileWired(t *testing.T, onLoss OnLoss, driver Driver, first bool)
 		}
 		g.steps.SetRecovers(onLoss != Abort)
 		g.enterEpoch(w)
-		return g.epoch.conns.Connect(ctx)
+		return g.epoch.Conns.Connect(ctx)
 	})
 	n.Kill("h2")
 	for _, rank := range []int{0, 1} {
 		e := j.groups[rank].epoch
 		if first {
-			<-e.engine.Failed
+			<-e.Engine.Failed
 			time.Sleep(time.Second)
 		}
-		err := e.start(ctx)
+		err := e.HandOver(ctx)
 		if err == nil { // it was faster
-			<-e.engine.Failed
-			err = j.groups[rank].failed(ctx)
+			<-e.Engine.Failed
+			err = j.groups[rank].epoch.Err(ctx)
 		}
 		_, interrupted := errors.AsType[*InterruptedError](err)
 		lost, ended := errors.AsType[*VerdictError](err)

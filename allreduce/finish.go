@@ -35,7 +35,7 @@ func (g *Group) Leaving() {
 	if !g.Stream() {
 		return
 	}
-	en := &g.engine
+	en := &g.epoch.Engine
 	en.Mu.Lock()
 	defer en.Mu.Unlock()
 	en.Leaving = true
@@ -60,14 +60,14 @@ func (g *Group) Finish(ctx context.Context, digest [32]byte, owes []string, deli
 	}
 	if g.member == nil {
 		for _, file := range owes {
-			g.inject(fault.Delivery)
+			g.epoch.Inject(fault.Delivery)
 			if _, err := deliver(ctx, file); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	if g.wiring == nil {
+	if g.epoch.Wiring == nil {
 		if err := g.ready(ctx); err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func (g *Group) Finish(ctx context.Context, digest [32]byte, owes []string, deli
 		return g.atTheEnd("waiting for all ranks to complete the job", err)
 	}
 	for _, file := range files {
-		g.inject(fault.Delivery)
+		g.epoch.Inject(fault.Delivery)
 		sum, err := deliver(ctx, file)
 		if err != nil {
 			return err
@@ -90,7 +90,7 @@ func (g *Group) Finish(ctx context.Context, digest [32]byte, owes []string, deli
 		}
 	}
 	if g.Stream() {
-		g.engine.Driver.Stop() // as vw does
+		g.epoch.Engine.Driver.Stop() // as vw does
 	}
 	if err := g.member.Finish(ctx); err != nil {
 		return g.atTheEnd("waiting until all files are delivered", err)
@@ -115,7 +115,7 @@ func (g *Group) Lease(ctx context.Context) error {
 
 // unwatch stops watching the edges: from now on a neighbour may close its connections.
 func (g *Group) unwatch(ctx context.Context) error {
-	en := &g.engine
+	en := &g.epoch.Engine
 	en.Mu.Lock()
 	f := en.Failure
 	if f == nil {
@@ -125,7 +125,7 @@ func (g *Group) unwatch(ctx context.Context) error {
 	if f == nil || f.Code == engine.FaultLeft {
 		return nil
 	}
-	err := g.failed(ctx)
+	err := g.epoch.Err(ctx)
 	if _, again := errors.AsType[*InterruptedError](err); again {
 		return nil // all steps are completed, so this rank is not needed to recover from the loss
 	}

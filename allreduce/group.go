@@ -3,16 +3,17 @@
 package allreduce
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
+	"github.com/gvw-project/gvw/allreduce/internal/epoch"
 	"github.com/gvw-project/gvw/allreduce/internal/rdma"
 	"github.com/gvw-project/gvw/allreduce/internal/recovery"
 	"github.com/gvw-project/gvw/allreduce/schedule"
@@ -30,9 +31,9 @@ type Group struct {
 	member coordinator // nil: Local
 	mesh   *mesh.Mesh  // nil: Local
 
-	*epoch               // the current wiring; the collectives' goroutine changes it, under mu
-	broken   error       // why the job will never be wired; nil: it may
-	busy     atomic.Bool // a collective is under way
+	epoch    *epoch.Epoch // the current wiring; the collectives' goroutine changes it, under mu
+	broken   error        // why the job will never be wired; nil: it may
+	busy     atomic.Bool  // a collective is under way
 	segments shm.Segments
 	device   rdma.Device    // with the memory that is registered with it
 	left     []*shm.Segment // segments of past epochs with slices from Alloc; under mu
@@ -55,19 +56,82 @@ type Group struct {
 // arguments.
 func Local() *Group {
 	g := newGroup(Config{Total: 1}.withDefaults())
-	g.wiring = &client.Wiring{}
+	g.epoch.Wiring = &client.Wiring{}
 	return g
 }
 
 func newGroup(cfg Config) *Group {
 	g := &Group{cfg: cfg, log: cfg.Log, dead: make(chan struct{}), closing: make(chan struct{})}
 	g.segments = shm.Segments{Make: shm.NewSegment, Open: shm.OpenSegment}
-	g.epoch = newEpoch(g)
 	g.steps = recovery.New(recovery.Config{
 		Rank: cfg.Rank, Total: cfg.Total, Stall: cfg.Stall, Elastic: cfg.Elastic,
 		Checkpoints: cfg.Checkpoints, CheckpointEvery: cfg.CheckpointEvery, Log: cfg.Log,
 	}, recovered{g})
+	g.epoch = g.newEpoch()
 	return g
+}
+
+// newEpoch returns an epoch that is not wired.
+func (g *Group) newEpoch() *epoch.Epoch {
+	c := g.cfg
+	return epoch.New(epoch.Config{
+		Rank: c.Rank, Total: c.Total, OnLoss: c.OnLoss,
+		Chunk: c.Chunk, NoChecksum: c.NoChecksum, Tagged: c.mesh().Tagged(), Encrypted: c.Credentials != nil && c.Credentials.TLS != nil,
+		NoSharedMemory: c.NoSharedMemory, Driver: epoch.Driver(c.Driver), Transport: epoch.Transport(c.Transport), Port: c.port(""),
+		Stall: c.Stall, MaxWait: c.MaxWait, Patience: cmp.Or(c.ServerTimeout, defaultServerTimeout), DialTimeout: c.DialTimeout,
+		Server: g.member, Mesh: g.mesh, Device: &g.device, Segments: g.segments, Recorder: g.recorder, Log: g.log,
+	}, wired{g})
+}
+
+// renewEpoch replaces the epoch before the first wiring by one with the present configuration.
+func (g *Group) renewEpoch() {
+	e := g.newEpoch()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.epoch = e
+}
+
+// enterEpoch ends the current epoch and makes the epoch of w current. It opens no connections: connect
+// does. Only the goroutine that calls collectives calls it.
+func (g *Group) enterEpoch(w *client.Wiring) {
+	old, e := g.epoch, g.newEpoch()
+	live, later := old.Live, old.Wiring != nil
+	if w.Members != nil {
+		live = w.Members
+	}
+	if later {
+		g.endEpoch(old)
+	}
+	e.Wire(w, live, later) // before other goroutines see e
+	g.mu.Lock()
+	g.epoch = e
+	g.mu.Unlock()
+	if !w.Stream {
+		g.mesh.Accept()
+	}
+	g.steps.Begin(w)
+	e.Start()
+}
+
+// endEpoch ends an epoch. A segment with slices from Alloc stays mapped until Close, since the caller
+// uses them in the next epoch too.
+func (g *Group) endEpoch(e *epoch.Epoch) {
+	if seg := e.End(); seg != nil {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.left = append(g.left, seg)
+	}
+}
+
+// connect opens the edges of the epoch's tree, then agrees with the other ranks on what they use.
+func (g *Group) connect(ctx context.Context) error {
+	if err := g.epoch.Connect(ctx); err != nil {
+		return err
+	}
+	if g.busy.CompareAndSwap(false, true) { // else a collective has called Ready
+		defer g.busy.Store(false)
+	}
+	return g.epoch.Agree(ctx)
 }
 
 // Join makes this process a rank of a job: it listens for other ranks and registers at the
@@ -97,7 +161,7 @@ func join(ctx context.Context, cfg Config, recording *engine.FlightRecorder) (*G
 	if err != nil {
 		return nil, err
 	}
-	g.recorder, g.engine.Recorder = recording, recording
+	g.recorder = recording
 	_, err = g.register(ctx, checkpoint)
 	if err != nil {
 		return nil, fmt.Errorf("allreduce: rank %d: %w", cfg.Rank, err)
@@ -115,12 +179,11 @@ func (g *Group) register(ctx context.Context, checkpoint uint64) (*client.Member
 		return nil, err
 	}
 	g.mesh = m
-	if cfg.Transport == TransportVerbs {
-		err = g.checkVerbs(m.Addr()) // before the server counts this rank
-	}
-	if err != nil {
-		m.Close()
-		return nil, err
+	if cfg.Transport == TransportVerbs { // before the server counts this rank
+		if _, err := cfg.port(m.Addr().String()).Find(); err != nil {
+			m.Close()
+			return nil, fmt.Errorf("transport verbs: %w", err)
+		}
 	}
 	j := cfg.join()
 	j.Spare, j.Checkpoint = cfg.Rank < 0, checkpoint
@@ -131,6 +194,7 @@ func (g *Group) register(ctx context.Context, checkpoint uint64) (*client.Member
 		return nil, fmt.Errorf("cannot join job %v: %w", cfg.Job, err)
 	}
 	g.member = member
+	g.renewEpoch()
 	return member, nil
 }
 
@@ -142,7 +206,7 @@ func (g *Group) Ready(ctx context.Context, s Shard) error {
 	if g.isClosed() {
 		return ErrClosed
 	}
-	if g.wiring != nil || g.broken != nil {
+	if g.epoch.Wiring != nil || g.broken != nil {
 		return g.broken
 	}
 	err := g.wire(ctx, s)
@@ -209,7 +273,9 @@ func (g *Group) Roster(ctx context.Context) ([]int, error) {
 func (g *Group) Late() bool { return g.member != nil && g.member.Excluded() }
 
 // Fresh reports, after Ready, whether the job is at its beginning: no step has been completed.
-func (g *Group) Fresh() bool { return g.wiring != nil && g.wiring.Resume == (client.Point{}) }
+func (g *Group) Fresh() bool {
+	return g.epoch.Wiring != nil && g.epoch.Wiring.Resume == (client.Point{})
+}
 
 // Rank returns this process's number, which never changes. After a loss (Shrink) it may be Size
 // or more.
@@ -217,14 +283,14 @@ func (g *Group) Rank() int { return g.cfg.Rank }
 
 // Size returns the number of ranks that take part: Config.Total less those without which the
 // job has started (Elastic) or continued (Shrink).
-func (g *Group) Size() int { return len(g.live) }
+func (g *Group) Size() int { return len(g.epoch.Live) }
 
 // Stream reports whether vw workers are in the job. All ranks then use vw's raw stream, and
 // only the collectives that vw calls exist. It is valid after Ready.
-func (g *Group) Stream() bool { return g.wiring != nil && g.wiring.Stream }
+func (g *Group) Stream() bool { return g.epoch.Stream() }
 
 // now returns the current epoch, for goroutines other than the collectives' own.
-func (g *Group) now() *epoch {
+func (g *Group) now() *epoch.Epoch {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.epoch
@@ -235,34 +301,13 @@ func (g *Group) now() *epoch {
 func (g *Group) waiting() client.Waits {
 	w := client.Waits{Rank: -1}
 	e := g.now()
-	if e.wiring == nil {
+	if e.Wiring == nil {
 		return w
 	}
 	if w.Text = g.steps.Waits(); w.Text != "" {
 		return w // no rank: a chain of waiting ranks ends here, and this rank asks the server itself
 	}
-	if e.conns != nil {
-		if w = e.conns.Waits(); w.Rank >= 0 {
-			return w
-		}
-	}
-	en := &e.engine
-	en.Mu.Lock()
-	defer en.Mu.Unlock()
-	if !en.Active {
-		return w
-	}
-	w.Collective = en.Call.Id.Seq
-	// The neighbour, at once: the server follows the chain of waiting ranks by their heartbeats.
-	if first, far := en.WaitsFor(); first != nil && !en.Stream {
-		w.Rank = first.Rank
-	} else if far.Rank >= 0 && !en.Stream {
-		w.Rank = int(far.Rank)
-	}
-	if time.Since(en.Call.Started) >= engine.WatchTick {
-		w.Text = en.Here().String()
-	}
-	return w
+	return e.Waits()
 }
 
 // Failed returns a channel that is closed when the job fails, also between two collectives. A
@@ -278,6 +323,19 @@ func (g *Group) die() {
 		g.died = true
 		close(g.dead)
 	}
+}
+
+// Fail reports that this rank gives up because of err, which becomes the root cause on all ranks.
+// It does nothing after a failure of the job. It also does nothing if err means that the source
+// of a state is lost: another attempt of the rank may then continue.
+func (g *Group) Fail(ctx context.Context, err error) {
+	if g.member == nil || g.isClosed() || err == nil {
+		return
+	}
+	if _, gone := errors.AsType[*recovery.SourceLostError](err); gone {
+		return
+	}
+	g.now().Fail(ctx, err)
 }
 
 func (g *Group) isClosed() bool {
@@ -299,13 +357,13 @@ func (g *Group) Close() error {
 	e := g.epoch
 	g.mu.Unlock()
 	if first && g.busy.Load() {
-		e.engine.Fail(&engine.Failure{Code: engine.FaultGaveUp, By: g.cfg.Rank, Rank: g.cfg.Rank, Text: "its group was closed in the middle of a collective", Err: ErrClosed}, nil)
+		e.Engine.Fail(&engine.Failure{Code: engine.FaultGaveUp, By: g.cfg.Rank, Rank: g.cfg.Rank, Text: "its group was closed in the middle of a collective", Err: ErrClosed}, nil)
 	}
 	var err error
 	if first && g.mesh != nil {
 		g.mesh.Close()
 	}
-	e.end()
+	g.endEpoch(e)
 	if first && g.member != nil {
 		err = g.member.Close()
 	}

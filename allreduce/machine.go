@@ -127,10 +127,10 @@ func (g *Group) Run(ctx context.Context, m Machine) error {
 // stepWork calls a step's Work, whose context ends if the job or the epoch fails. It returns
 // only after the goroutine that watches for the failure has ended.
 func (g *Group) stepWork(ctx context.Context, m Machine) error {
-	en := &g.engine
+	en := &g.epoch.Engine
 	en.StartWork()
 	defer en.EndWork()
-	defer g.inject(fault.Work)()
+	defer g.epoch.Inject(fault.Work)()
 	work, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	done := make(chan struct{})
@@ -150,7 +150,7 @@ func (g *Group) stepWork(ctx context.Context, m Machine) error {
 	case err == nil || context.Cause(work) != engine.ErrStopped:
 		return err
 	case g.steps.Recovers():
-		return g.overError("at work")
+		return g.epoch.OverError("at work")
 	}
-	return g.failed(ctx) // the root cause, not the cancellation
+	return g.epoch.Err(ctx) // the root cause, not the cancellation
 }

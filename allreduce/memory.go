@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"unsafe"
 
 	"github.com/gvw-project/gvw/internal/kernels"
@@ -37,10 +38,10 @@ func Alloc[T Element](g *Group, n int) ([]T, error) {
 	switch {
 	case g.isClosed():
 		return nil, ErrClosed
-	case g.wiring == nil:
+	case g.epoch.Wiring == nil:
 		return nil, errNotReady
 	}
-	s := g.sharing()
+	s := g.epoch.Shared()
 	if n == 0 {
 		return make([]T, n), nil
 	}
@@ -102,17 +103,29 @@ func Unregister[T Element](g *Group, s []T) error {
 	return g.device.Unregister(Vec(s).bytes())
 }
 
-// leave ends the use of shared memory in an epoch. A segment with slices from Alloc stays
-// mapped until Close, since the caller uses them in the next epoch too.
-func (g *Group) leave(s *shm.Group) {
-	seg, err := s.Close(!g.isClosed())
-	if err != nil {
-		g.log.Error("Alloc: what is in shared memory cannot be taken out of it", "rank", g.cfg.Rank, "error", err)
+// SharedMemory reports whether all ranks run on one machine and all-reduce in shared memory.
+// It is valid after Ready.
+func (g *Group) SharedMemory() bool { return len(g.SharedWith()) == g.Size() && g.Size() > 1 }
+
+// SharedWith returns the ranks that share memory with this one, itself included; nil if this
+// rank shares none. In a job of several machines these ranks first sum among themselves,
+// wherever the schedule's order of additions permits it. It is valid after Ready.
+func (g *Group) SharedWith() []int {
+	if s := g.epoch.Shared(); s != nil {
+		return slices.Clone(s.Ranks)
 	}
-	if seg == nil {
-		return
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.left = append(g.left, seg)
+	return nil
 }
+
+// SharedCalls returns the number of all-reduces of this epoch that have used shared memory, in
+// whole or in part.
+func (g *Group) SharedCalls() uint64 {
+	if s := g.epoch.Shared(); s != nil {
+		return s.Done.Load()
+	}
+	return 0
+}
+
+// Verbs returns the RDMA device over which this rank's bytes go to other machines; "" if they go
+// over TCP. It is valid after Ready.
+func (g *Group) Verbs() string { return g.device.String() }

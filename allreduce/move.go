@@ -8,10 +8,6 @@ import (
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
 )
 
-const (
-	noRoot = -1
-)
-
 // Broadcast copies the v of root to the v of all other ranks.
 func (g *Group) Broadcast(ctx context.Context, v Vector, root int) error {
 	g.checkRoot(engine.VerbBroadcast, root)
@@ -38,11 +34,10 @@ func (g *Group) Scatter(ctx context.Context, v Vector, root int) error {
 }
 
 func (g *Group) move(ctx context.Context, verb engine.Verb, v Vector, root int) error {
-	b := v.bytes()
-	return g.do(ctx, collective{verb: verb, v: v, root: root, dst: b, src: b}, false)
+	return g.do(ctx, g.call(verb, v, root), false)
 }
 
 // Barrier returns when all ranks have called it.
 func (g *Group) Barrier(ctx context.Context) error {
-	return g.do(ctx, collective{verb: engine.VerbBarrier, v: Vec([]byte(nil)), root: noRoot}, false)
+	return g.move(ctx, engine.VerbBarrier, Vec([]byte(nil)), noRoot)
 }

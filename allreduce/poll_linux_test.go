@@ -118,9 +118,9 @@ func TestEdgesOpenAtFirstUse(t *testing.T) {
 	j.ready()
 	open := func() (most int) {
 		for _, g := range j.groups {
-			g.engine.Mu.Lock()
-			most = max(most, len(g.engine.Open))
-			g.engine.Mu.Unlock()
+			g.epoch.Engine.Mu.Lock()
+			most = max(most, len(g.epoch.Engine.Open))
+			g.epoch.Engine.Mu.Unlock()
 		}
 		return most
 	}

@@ -51,19 +51,21 @@ func (g *Group) AllGatherV(ctx context.Context, dst [][]byte, src []byte) ([][]b
 // gather exchanges the sizes by a sum, to which each rank contributes its own size and zeros,
 // then the records.
 func (g *Group) gather(ctx context.Context, src []byte) error {
-	r, n, self := &g.records, g.Size(), g.live.Position(g.cfg.Rank)
+	r, n, self := &g.records, g.Size(), g.epoch.Live.Position(g.cfg.Rank)
 	if len(r.sizes) != n {
 		r.sizes, r.offsets = make([]uint32, n), make([]int, n+1)
 	}
 	clear(r.sizes)
 	r.sizes[self] = uint32(len(src))
 	v := Vec(r.sizes).Named("sizes of records")
-	if err := g.carry(ctx, collective{verb: engine.VerbSizes, v: v, op: Sum, root: noRoot, dst: v.bytes(), src: v.bytes()}); err != nil {
+	c := g.call(engine.VerbSizes, v, noRoot)
+	c.Op = Sum
+	if err := g.epoch.Carry(ctx, c); err != nil {
 		return err
 	}
 	for at, size := range r.sizes {
 		if size > MaxRecord {
-			return fmt.Errorf("allreduce: rank %d: rank %d has a record of %d bytes, the limit is %d", g.cfg.Rank, g.live.Rank(at), size, MaxRecord)
+			return fmt.Errorf("allreduce: rank %d: rank %d has a record of %d bytes, the limit is %d", g.cfg.Rank, g.epoch.Live.Rank(at), size, MaxRecord)
 		}
 		r.offsets[at+1] = r.offsets[at] + int(size)
 	}
@@ -73,6 +75,5 @@ func (g *Group) gather(ctx context.Context, src []byte) error {
 		r.all = r.all[:total]
 	}
 	copy(r.all[r.offsets[self]:], src)
-	c := collective{verb: engine.VerbRecords, v: Vec(r.all).Named("records"), root: noRoot}
-	return g.run(ctx, g.call(c, 0), g.plans.Gather(r.offsets), r.all, r.all)
+	return g.epoch.CarryRecords(ctx, g.call(engine.VerbRecords, Vec(r.all).Named("records"), noRoot), r.offsets)
 }

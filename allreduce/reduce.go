@@ -29,7 +29,9 @@ func (g *Group) AllReduceInto(ctx context.Context, dst, src Vector, op Op) error
 	}
 	kernels.CheckOp(op, dst.kind)
 	inStream := dst.kind == kernels.Float32 && op == Sum
-	return g.do(ctx, collective{verb: engine.VerbAllReduce, v: dst, op: op, root: noRoot, dst: dst.bytes(), src: src.bytes()}, inStream)
+	c := g.call(engine.VerbAllReduce, dst, noRoot)
+	c.Op, c.Src = op, src.bytes()
+	return g.do(ctx, c, inStream)
 }
 
 // Reduce reduces the v of all ranks by op, and stores the result in the v of root. On other
@@ -37,8 +39,9 @@ func (g *Group) AllReduceInto(ctx context.Context, dst, src Vector, op Op) error
 func (g *Group) Reduce(ctx context.Context, v Vector, op Op, root int) error {
 	g.checkRoot(engine.VerbReduce, root)
 	kernels.CheckOp(op, v.kind)
-	b := v.bytes()
-	return g.do(ctx, collective{verb: engine.VerbReduce, v: v, op: op, root: root, dst: b, src: b}, false)
+	c := g.call(engine.VerbReduce, v, root)
+	c.Op = op
+	return g.do(ctx, c, false)
 }
 
 // ReduceScatter reduces the v of all ranks by op, and stores each rank's [Group.Segment] of the
@@ -46,14 +49,15 @@ func (g *Group) Reduce(ctx context.Context, v Vector, op Op, root int) error {
 // afterwards.
 func (g *Group) ReduceScatter(ctx context.Context, v Vector, op Op) error {
 	kernels.CheckOp(op, v.kind)
-	b := v.bytes()
-	return g.do(ctx, collective{verb: engine.VerbReduceScatter, v: v, op: op, root: noRoot, dst: b, src: b}, false)
+	c := g.call(engine.VerbReduceScatter, v, noRoot)
+	c.Op = op
+	return g.do(ctx, c, false)
 }
 
 // Segment returns the part of a vector of n elements that belongs to a rank: the elements
 // lo … hi-1. ReduceScatter, AllGather, Gather and Scatter divide vectors so. The parts differ
 // by at most one element, and follow each other in the order of the live ranks.
 func (g *Group) Segment(n, rank int) (lo, hi int) {
-	s, at := schedule.Spec{Size: g.Size(), Bytes: n}, g.live.Position(rank)
+	s, at := schedule.Spec{Size: g.Size(), Bytes: n}, g.epoch.Live.Position(rank)
 	return s.Cut(at), s.Cut(at + 1)
 }

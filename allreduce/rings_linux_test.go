@@ -19,7 +19,7 @@ import (
 func stages(j *testJob) map[upgrade.Stage]int {
 	count := map[upgrade.Stage]int{}
 	for _, g := range j.groups {
-		en := &g.engine
+		en := &g.epoch.Engine
 		en.Mu.Lock()
 		for _, e := range en.Open {
 			count[e.Ring.Stage()]++
@@ -94,9 +94,9 @@ func TestPipes(t *testing.T) {
 func TestPipeRefused(t *testing.T) {
 	j := newSharedJob(t, 3, Config{})
 	for _, g := range j.groups {
-		g.engine.Mu.Lock()
-		g.engine.Segments.Open = func(shm.Location) (*shm.Segment, error) { return nil, errors.New("not here") }
-		g.engine.Mu.Unlock()
+		g.epoch.Engine.Mu.Lock()
+		g.epoch.Engine.Segments.Open = func(shm.Location) (*shm.Segment, error) { return nil, errors.New("not here") }
+		g.epoch.Engine.Mu.Unlock()
 	}
 	for round, n := range []int{10, 100_000, 10} {
 		j.each(func(rank int) error { return gather(j.groups[rank], n, round) })

@@ -31,11 +31,11 @@ func TestJobsBehindCredentials(t *testing.T) {
 			j := newTCPJob(t, 5, Config{Credentials: creds})
 			checkCollectives(t, j, 10_000)
 			for _, g := range j.groups {
-				_, portable := g.engine.Driver.(*netconn.Driver)
+				_, portable := g.epoch.Engine.Driver.(*netconn.Driver)
 				if want := creds.TLS != nil; want && !portable {
-					t.Errorf("rank %d: bytes are moved by %T", g.cfg.Rank, g.engine.Driver)
+					t.Errorf("rank %d: bytes are moved by %T", g.cfg.Rank, g.epoch.Engine.Driver)
 				}
-				for _, e := range g.engine.Open {
+				for _, e := range g.epoch.Engine.Open {
 					if creds.TLS != nil && auth.Binding(e.Conn) == nil {
 						t.Errorf("rank %d: the edge to rank %d is a bare %T", g.cfg.Rank, e.Rank, e.Conn)
 					}

@@ -41,17 +41,19 @@ func (g *Group) SendRecv(ctx context.Context, dst Vector, from int, src Vector, 
 		return nil
 	}
 	own := engine.SendRecv{To: int64(to), From: int64(from)}
-	c := collective{verb: engine.VerbSendRecv, v: Vec([]byte(nil)).Named(src.name), root: noRoot, from: from, to: to}
+	name := Vec([]byte(nil)).Named(src.name)
+	c := g.call(engine.VerbSendRecv, name, noRoot)
+	c.From, c.To = from, to
 	if from != Nobody {
-		c.dst, own.In, own.InKind = dst.bytes(), int64(dst.n), int64(dst.kind)
+		c.Dst, own.In, own.InKind = dst.bytes(), int64(dst.n), int64(dst.kind)
 	}
 	if to != Nobody {
-		c.src, own.Out, own.OutKind = src.bytes(), int64(src.n), int64(src.kind)
+		c.Src, own.Out, own.OutKind = src.bytes(), int64(src.n), int64(src.kind)
 	}
-	if err := g.exchangeArgs(ctx, own, c.v); err != nil {
+	if err := g.exchangeArgs(ctx, own, name); err != nil {
 		return err
 	}
-	return g.carry(ctx, c)
+	return g.epoch.Carry(ctx, c)
 }
 
 // pairs is the buffer in which SendRecv compares the arguments of all ranks.
@@ -66,18 +68,20 @@ func (g *Group) exchangeArgs(ctx context.Context, own engine.SendRecv, name Vect
 	if n := engine.SendRecvWords * g.Size(); len(p.words) != n {
 		p.words = make([]int64, n)
 	}
-	own.Put(p.words[engine.SendRecvWords*g.live.Position(g.cfg.Rank):])
-	b := Vec(p.words).bytes()
-	id := g.call(collective{verb: engine.VerbSendRecvArgs, v: name, root: noRoot}, 0)
-	if err := g.run(ctx, id, g.plans.SendRecvArgs(), b, b); err != nil {
+	own.Put(p.words[engine.SendRecvWords*g.epoch.Live.Position(g.cfg.Rank):])
+	c := g.call(engine.VerbSendRecvArgs, name, noRoot)
+	c.Dst = Vec(p.words).bytes()
+	c.Src = c.Dst
+	if err := g.epoch.CarryArgs(ctx, c); err != nil {
 		return err
 	}
-	a, other, ok := disagree(p.words, g.live)
+	a, other, ok := disagree(p.words, g.epoch.Live)
 	if !ok {
 		return nil
 	}
-	g.engine.Fail(g.engine.SendRecvMismatch(a, other, p.words, g.live), nil)
-	return g.failed(ctx)
+	en := &g.epoch.Engine
+	en.Fail(en.SendRecvMismatch(a, other, p.words, g.epoch.Live), nil)
+	return g.epoch.Err(ctx)
 }
 
 // disagree finds the first two ranks of which one sends what the other does not receive. All

@@ -180,7 +180,7 @@ func TestWaitsInSharedMemoryEnd(t *testing.T) {
 			case 1:
 				return call(ctx, j.groups[rank])
 			}
-			<-j.groups[rank].engine.Failed
+			<-j.groups[rank].epoch.Engine.Failed
 			return call(ctx, j.groups[rank])
 		})
 		if !errors.Is(errs[0], context.DeadlineExceeded) {
@@ -221,9 +221,9 @@ func TestHeartbeatsAfterTheSegment(t *testing.T) {
 	if err := g.AllReduce(short, Vec(make([]float32, 100_000)), Sum); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("got %v, want the deadline", err)
 	}
-	g.engine.Call.Started = time.Now().Add(-time.Minute) // heartbeats name only long waits
-	g.epoch.end()
-	if w := g.waiting(); w.Rank >= 0 || w.Collective != g.engine.Call.Id.Seq {
+	g.epoch.Engine.Call.Started = time.Now().Add(-time.Minute) // heartbeats name only long waits
+	g.epoch.End()
+	if w := g.waiting(); w.Rank >= 0 || w.Collective != g.epoch.Engine.Call.Id.Seq {
 		t.Errorf("got %+v, want the collective and no rank", w)
 	}
 }
@@ -247,7 +247,7 @@ func TestAStallInSharedMemory(t *testing.T) {
 	j := newSharedJob(t, 2, Config{Stall: 200 * time.Millisecond})
 	letGo = make(chan struct{})
 	go func() { // joined by the calls
-		<-j.groups[0].engine.Failed
+		<-j.groups[0].epoch.Engine.Failed
 		close(letGo)
 	}()
 	errs := j.all(func(rank int) error {

@@ -57,9 +57,6 @@ func (g *Group) enlist(ctx context.Context) error {
 			return err
 		}
 	}
-	e := newEpoch(g) // the first one was made without the rank
-	g.mu.Lock()
-	g.epoch = e
-	g.mu.Unlock()
+	g.renewEpoch() // the first one was made without the rank
 	return nil
 }

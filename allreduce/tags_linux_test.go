@@ -13,7 +13,7 @@ import (
 // taggedEdges are the open edges whose frames have tags, and all of them, by direction.
 func taggedEdges(j *testJob) (tagged, all int) {
 	for _, g := range j.groups {
-		en := &g.engine
+		en := &g.epoch.Engine
 		en.Mu.Lock()
 		for _, e := range en.Open {
 			all += 2

@@ -107,7 +107,7 @@ func TestGuestRank(t *testing.T) {
 		t.Errorf("transport %v goes over %q", how, g.Verbs())
 	}
 	if how == TransportVerbs {
-		for _, e := range g.engine.Open {
+		for _, e := range g.epoch.Engine.Open {
 			if !e.Verbs.In || !e.Verbs.Out {
 				t.Errorf("the edge to rank %d is not lifted", e.Rank)
 			}

@@ -84,7 +84,7 @@ func TestRegisteredVectors(t *testing.T) {
 			}
 		}
 		var direct int64
-		for _, e := range g.engine.Open {
+		for _, e := range g.epoch.Engine.Open {
 			direct += e.Stream.(*verbs.Stream).Direct
 		}
 		if direct < 4*elements { // at least once across
@@ -141,7 +141,7 @@ func TestSumsOfASlotAreRegistered(t *testing.T) {
 	}
 	for rank, g := range j.groups {
 		var direct int64
-		for _, e := range g.engine.Open {
+		for _, e := range g.epoch.Engine.Open {
 			direct += e.Stream.(*verbs.Stream).Direct
 		}
 		if want := int64(4 * (100_000 + 200_000 + 50_000) / 2); direct < want {

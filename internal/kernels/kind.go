@@ -71,6 +71,11 @@ func KindOf[T Element]() Kind {
 	return Byte
 }
 
+// Bytes returns the memory of s.
+func Bytes[T Element](s []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*KindOf[T]().Size())
+}
+
 // View returns b as elements. Its address must be a multiple of the
 // element's size, as vectors and staging buffers are cut at such multiples.
 func View[T Element](b []byte) []T {
