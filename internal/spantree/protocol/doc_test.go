@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gvw-project/gvw/internal/wire"
 )
 
 const protocolPage = "../../../docs/protocol.md"
@@ -71,20 +73,20 @@ func TestProtocolPageHasEveryFrame(t *testing.T) {
 
 func checkFrameTable(t *testing.T, page string, kind frameType) {
 	t.Helper()
-	c := coder{mode: describing}
+	c := wire.Describe()
 	FrameKinds[kind].newFrame().code(&c)
 	if kind.Checked() {
-		c.fixed("crc32c", "u32", ChecksumSize)
+		c.U32("crc32c", new(uint32))
 	}
 	want, offset, fixed := [][]string(nil), 0, true
-	for _, f := range c.fields {
+	for _, f := range c.Fields() {
 		at := "…"
 		if fixed {
 			at = fmt.Sprint(offset)
 		}
-		want = append(want, []string{at, f.name, f.kind})
-		offset += f.size
-		fixed = fixed && f.size > 0
+		want = append(want, []string{at, f.Name, f.Kind})
+		offset += f.Size
+		fixed = fixed && f.Size > 0
 	}
 	var got [][]string
 	for _, row := range section(t, page, "### "+kind.String()) {

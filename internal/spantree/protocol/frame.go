@@ -9,6 +9,8 @@ import (
 	"hash/crc32"
 	"io"
 	"reflect"
+
+	"github.com/gvw-project/gvw/internal/wire"
 )
 
 // A frame on the wire:
@@ -125,7 +127,7 @@ const (
 // Frame is a message of the native protocol. Its fields are exported and may be set and read
 // without restrictions; AppendFrame reports values that exceed the limits of the protocol.
 type Frame interface {
-	code(*coder)
+	code(*wire.Coder)
 }
 
 // frameKind is a row of the table of frames.
@@ -214,20 +216,21 @@ func TypeOf(f Frame) frameType {
 func AppendFrame(dst []byte, f Frame) ([]byte, error) {
 	t := TypeOf(f)
 	start := len(dst)
-	c := coder{mode: encoding, buf: append(dst, 0, 0, 0, 0, byte(t), ProtocolVersion, 0, 0)}
+	c := wire.Encode(append(dst, 0, 0, 0, 0, byte(t), ProtocolVersion, 0, 0))
 	f.code(&c)
-	if c.err == nil && t.Checked() {
-		c.buf = binary.LittleEndian.AppendUint32(c.buf, Checksum(t, ProtocolVersion, c.buf[start+FrameHeader:]))
+	b, err := c.Bytes(), c.Err()
+	if err == nil && t.Checked() {
+		b = binary.LittleEndian.AppendUint32(b, Checksum(t, ProtocolVersion, b[start+FrameHeader:]))
 	}
-	n := len(c.buf) - start - FrameHeader
-	if c.err == nil && n > FrameKinds[t].Limit {
-		c.err = fmt.Errorf("its payload has %d bytes, the limit is %d", n, FrameKinds[t].Limit)
+	n := len(b) - start - FrameHeader
+	if err == nil && n > FrameKinds[t].Limit {
+		err = fmt.Errorf("its payload has %d bytes, the limit is %d", n, FrameKinds[t].Limit)
 	}
-	if c.err != nil {
-		return dst, fmt.Errorf("spantree: cannot write a %v frame: %w", t, c.err)
+	if err != nil {
+		return dst, fmt.Errorf("spantree: cannot write a %v frame: %w", t, err)
 	}
-	binary.LittleEndian.PutUint32(c.buf[start:], uint32(n+FrameHeader-4))
-	return c.buf, nil
+	binary.LittleEndian.PutUint32(b[start:], uint32(n+FrameHeader-4))
+	return b, nil
 }
 
 // FrameError reports bytes that are no valid frame.
@@ -276,7 +279,7 @@ func decodePayload(t frameType, version uint8, payload []byte) (Frame, error) {
 	if t.Checked() && version >= ChecksumSince {
 		n := len(payload) - ChecksumSize
 		if n < 0 {
-			return nil, &FrameError{Type: t, Err: errShort}
+			return nil, &FrameError{Type: t, Err: wire.ErrShort}
 		}
 		if got, want := Checksum(t, version, payload[:n]), binary.LittleEndian.Uint32(payload[n:]); got != want {
 			return nil, &FrameError{Type: t, Err: fmt.Errorf("its checksum is %#x, want %#x: bytes were changed on the way", want, got)}
@@ -284,13 +287,14 @@ func decodePayload(t frameType, version uint8, payload []byte) (Frame, error) {
 		payload = payload[:n]
 	}
 	f := FrameKinds[t].newFrame()
-	c := coder{mode: decoding, buf: payload}
+	c := wire.Decode(payload)
 	f.code(&c)
-	if c.err == nil && len(c.buf) > 0 && version <= ProtocolVersion {
-		c.err = fmt.Errorf("%d bytes too many", len(c.buf))
+	err := c.Err()
+	if version <= ProtocolVersion {
+		err = c.End()
 	}
-	if c.err != nil {
-		return nil, &FrameError{Type: t, Err: c.err}
+	if err != nil {
+		return nil, &FrameError{Type: t, Err: err}
 	}
 	return f, nil
 }
@@ -323,7 +327,7 @@ type memoryBound interface {
 func (r *FrameReader) Wait() error {
 	if _, err := io.ReadFull(r.R, r.header[:]); err != nil {
 		if errors.Is(err, io.ErrUnexpectedEOF) {
-			err = &FrameError{Err: errShort}
+			err = &FrameError{Err: wire.ErrShort}
 		}
 		return err
 	}
@@ -347,7 +351,7 @@ func (r *FrameReader) Next() (Frame, error) {
 		}
 		if err := r.fill(size); err != nil {
 			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-				err = &FrameError{Type: t, Err: errShort}
+				err = &FrameError{Type: t, Err: wire.ErrShort}
 			}
 			return nil, err
 		}

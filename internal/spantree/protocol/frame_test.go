@@ -18,6 +18,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/gvw-project/gvw/internal/wire"
 )
 
 // draw fills v with arbitrary values within the limits of a frame.
@@ -102,7 +104,7 @@ func TestTornFrames(t *testing.T) {
 			switch {
 			case n == 0 && err != io.EOF:
 				t.Errorf("%v: 0 bytes: got %v, want io.EOF", TypeOf(f), err)
-			case n > 0 && (!ok || !errors.Is(fault, errShort)):
+			case n > 0 && (!ok || !errors.Is(fault, wire.ErrShort)):
 				t.Errorf("%v: %d of %d bytes: %v", TypeOf(f), n, len(b), err)
 			}
 		}

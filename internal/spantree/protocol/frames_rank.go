@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/internal/wire"
 )
 
 // Limits of the texts in frames, in bytes.
@@ -64,32 +65,32 @@ type JoinFrame struct {
 	Members        Members       // as known to this attempt; a restarted server learns them from it
 }
 
-func (f *JoinFrame) code(c *coder) {
-	c.u64("unique_id", &f.UniqueID)
-	c.u32("rank", &f.Rank)
-	c.u32("total", &f.Total)
-	c.u32("generation", &f.Generation)
-	c.u8("state", (*uint8)(&f.State))
-	c.u64("attempt", &f.Attempt)
-	c.epoch("epoch", &f.Epoch)
-	c.u64("capabilities", &f.Capabilities)
-	c.millis("heartbeat", &f.Heartbeat)
-	c.millis("lost_after", &f.LostAfter)
-	c.raw("options_sha256", f.OptionsSHA256[:])
-	c.u16("port", &f.Port)
-	c.text("advertise_host", MaxHost, &f.AdvertiseHost)
-	c.text("host", MaxHost, &f.Host)
-	c.text("run_key", MaxRunKey, &f.RunKey)
-	c.text("options", MaxOptions, &f.Options)
-	c.text("version", MaxVersion, &f.Version)
-	c.u8("on_loss", (*uint8)(&f.OnLoss))
-	c.millis("replace_timeout", &f.ReplaceTimeout)
-	c.f64("slow_factor", &f.SlowFactor)
-	c.epoch("completed", &f.Completed)
-	c.u64("step", &f.Step)
-	c.raw("token", f.Token[:])
-	c.raw("owner", f.Owner[:])
-	c.millis("elastic", &f.Elastic)
+func (f *JoinFrame) code(c *wire.Coder) {
+	c.U64("unique_id", &f.UniqueID)
+	c.U32("rank", &f.Rank)
+	c.U32("total", &f.Total)
+	c.U32("generation", &f.Generation)
+	c.U8("state", (*uint8)(&f.State))
+	c.U64("attempt", &f.Attempt)
+	f.Epoch.Code(c, "epoch")
+	c.U64("capabilities", &f.Capabilities)
+	c.Millis("heartbeat", &f.Heartbeat)
+	c.Millis("lost_after", &f.LostAfter)
+	c.Raw("options_sha256", f.OptionsSHA256[:])
+	c.U16("port", &f.Port)
+	c.Text("advertise_host", MaxHost, &f.AdvertiseHost)
+	c.Text("host", MaxHost, &f.Host)
+	c.Text("run_key", MaxRunKey, &f.RunKey)
+	c.Text("options", MaxOptions, &f.Options)
+	c.Text("version", MaxVersion, &f.Version)
+	c.U8("on_loss", (*uint8)(&f.OnLoss))
+	c.Millis("replace_timeout", &f.ReplaceTimeout)
+	c.F64("slow_factor", &f.SlowFactor)
+	f.Completed.Code(c, "completed")
+	c.U64("step", &f.Step)
+	c.Raw("token", f.Token[:])
+	c.Raw("owner", f.Owner[:])
+	c.Millis("elastic", &f.Elastic)
 	f.Members.code(c)
 }
 
@@ -99,9 +100,9 @@ type ProofFrame struct {
 	Proof [auth.ProofSize]byte
 }
 
-func (f *ProofFrame) code(c *coder) {
-	c.raw("nonce", f.Nonce[:])
-	c.raw("proof", f.Proof[:])
+func (f *ProofFrame) code(c *wire.Coder) {
+	c.Raw("nonce", f.Nonce[:])
+	c.Raw("proof", f.Proof[:])
 }
 
 // ReadyFrame (READY) reports that the shard is read, and that the work before the first collective
@@ -112,13 +113,13 @@ type ReadyFrame struct {
 	Checkpoint uint64 // of rank 0: step of the newest checkpoint that it can read; 0: none
 }
 
-func (f *ReadyFrame) code(c *coder) {
-	c.epoch("epoch", &f.Epoch)
-	c.u64("examples", &f.Shard.Examples)
-	c.u64("bytes", &f.Shard.Bytes)
-	c.u32("crc", &f.Shard.CRC)
-	c.nanos("took", &f.Shard.Took)
-	c.u64("checkpoint", &f.Checkpoint)
+func (f *ReadyFrame) code(c *wire.Coder) {
+	f.Epoch.Code(c, "epoch")
+	c.U64("examples", &f.Shard.Examples)
+	c.U64("bytes", &f.Shard.Bytes)
+	c.U32("crc", &f.Shard.CRC)
+	c.Nanos("took", &f.Shard.Took)
+	c.U64("checkpoint", &f.Checkpoint)
 }
 
 // HeartbeatFrame (HEARTBEAT) is a sign of life. It also feeds the graph of waiting ranks by which
@@ -131,12 +132,12 @@ type HeartbeatFrame struct {
 	Waits      string // the awaited event, in words
 }
 
-func (f *HeartbeatFrame) code(c *coder) {
-	c.u64("seq", &f.Seq)
-	c.epoch("epoch", &f.Epoch)
-	c.rank("waits_for", &f.WaitsFor)
-	c.u64("collective", &f.Collective)
-	c.text("waits", MaxWaits, &f.Waits)
+func (f *HeartbeatFrame) code(c *wire.Coder) {
+	c.U64("seq", &f.Seq)
+	f.Epoch.Code(c, "epoch")
+	c.Rank("waits_for", &f.WaitsFor)
+	c.U64("collective", &f.Collective)
+	c.Text("waits", MaxWaits, &f.Waits)
 }
 
 // ReportFrame (REPORT) is the rank's progress.
@@ -145,14 +146,14 @@ type ReportFrame struct {
 	Progress Progress
 }
 
-func (f *ReportFrame) code(c *coder) {
-	c.epoch("epoch", &f.Epoch)
-	c.u32("pass", &f.Progress.Pass)
-	c.u64("number", &f.Progress.Number)
-	c.u64("examples", &f.Progress.Examples)
-	c.f64("loss", &f.Progress.Loss)
-	c.nanos("step_took", &f.Progress.StepTook)
-	c.text("step", MaxStep, &f.Progress.Step)
+func (f *ReportFrame) code(c *wire.Coder) {
+	f.Epoch.Code(c, "epoch")
+	c.U32("pass", &f.Progress.Pass)
+	c.U64("number", &f.Progress.Number)
+	c.U64("examples", &f.Progress.Examples)
+	c.F64("loss", &f.Progress.Loss)
+	c.Nanos("step_took", &f.Progress.StepTook)
+	c.Text("step", MaxStep, &f.Progress.Step)
 }
 
 // AskFrame (ASK) reports an edge that stalls, broke or fails a checksum, and asks the server for a
@@ -165,12 +166,12 @@ type AskFrame struct {
 	Detail     string
 }
 
-func (f *AskFrame) code(c *coder) {
-	c.epoch("epoch", &f.Epoch)
-	c.rank("peer", &f.Peer)
-	c.u64("collective", &f.Collective)
-	c.u8("fault", (*uint8)(&f.Fault))
-	c.text("detail", MaxText, &f.Detail)
+func (f *AskFrame) code(c *wire.Coder) {
+	f.Epoch.Code(c, "epoch")
+	c.Rank("peer", &f.Peer)
+	c.U64("collective", &f.Collective)
+	c.U8("fault", (*uint8)(&f.Fault))
+	c.Text("detail", MaxText, &f.Detail)
 }
 
 // PositionFrame (POSITION) answers EPOCH_END.
@@ -182,12 +183,12 @@ type PositionFrame struct {
 	WaitsFor  int    // rank for which it waited; -1: none
 }
 
-func (f *PositionFrame) code(c *coder) {
-	c.epoch("epoch", &f.Epoch)
-	c.epoch("completed", &f.Completed)
-	c.u64("step", &f.Step)
-	c.flag("work", &f.Work)
-	c.rank("waits_for", &f.WaitsFor)
+func (f *PositionFrame) code(c *wire.Coder) {
+	f.Epoch.Code(c, "epoch")
+	f.Completed.Code(c, "completed")
+	c.U64("step", &f.Step)
+	c.Flag("work", &f.Work)
+	c.Rank("waits_for", &f.WaitsFor)
 }
 
 // CompleteFrame (COMPLETE) reports that the last step is completed.
@@ -198,11 +199,11 @@ type CompleteFrame struct {
 	Owed  []string // names of the files to deliver
 }
 
-func (f *CompleteFrame) code(c *coder) {
-	c.epoch("epoch", &f.Epoch)
-	c.u64("step", &f.Step)
-	c.raw("model_sha256", f.Model[:])
-	c.texts("owed", MaxFiles, maxFile, &f.Owed)
+func (f *CompleteFrame) code(c *wire.Coder) {
+	f.Epoch.Code(c, "epoch")
+	c.U64("step", &f.Step)
+	c.Raw("model_sha256", f.Model[:])
+	c.Texts("owed", MaxFiles, maxFile, &f.Owed)
 }
 
 // DeliveredFrame (DELIVERED) reports that a file is delivered.
@@ -213,11 +214,11 @@ type DeliveredFrame struct {
 	File    string
 }
 
-func (f *DeliveredFrame) code(c *coder) {
-	c.epoch("epoch", &f.Epoch)
-	c.u64("attempt", &f.Attempt)
-	c.raw("sha256", f.SHA256[:])
-	c.text("file", maxFile, &f.File)
+func (f *DeliveredFrame) code(c *wire.Coder) {
+	f.Epoch.Code(c, "epoch")
+	c.U64("attempt", &f.Attempt)
+	c.Raw("sha256", f.SHA256[:])
+	c.Text("file", maxFile, &f.File)
 }
 
 // LeaveFrame (LEAVE) reports that the attempt leaves without an error.
@@ -226,9 +227,9 @@ type LeaveFrame struct {
 	Reason string
 }
 
-func (f *LeaveFrame) code(c *coder) {
-	c.epoch("epoch", &f.Epoch)
-	c.text("reason", MaxText, &f.Reason)
+func (f *LeaveFrame) code(c *wire.Coder) {
+	f.Epoch.Code(c, "epoch")
+	c.Text("reason", MaxText, &f.Reason)
 }
 
 // FailFrame (FAIL) reports that the rank gives up, and the job with it.
@@ -238,16 +239,16 @@ type FailFrame struct {
 	Detail string // for the other ranks; the server forwards it without decoding it
 }
 
-func (f *FailFrame) code(c *coder) {
-	c.epoch("epoch", &f.Epoch)
-	c.text("reason", MaxText, &f.Reason)
-	c.blob("detail", maxDetail, &f.Detail)
+func (f *FailFrame) code(c *wire.Coder) {
+	f.Epoch.Code(c, "epoch")
+	c.Text("reason", MaxText, &f.Reason)
+	c.Blob("detail", maxDetail, &f.Detail)
 }
 
 // StatusFrame (STATUS) requests the list of jobs. It is the only frame of its connection.
 type StatusFrame struct{}
 
-func (f *StatusFrame) code(*coder) {}
+func (f *StatusFrame) code(*wire.Coder) {}
 
 // CancelFrame (CANCEL) requests the end of a job. It is the only frame of its connection.
 type CancelFrame struct {
@@ -257,11 +258,11 @@ type CancelFrame struct {
 	Claim    [32]byte // its SHA-256 is the job's owner; zero: none
 }
 
-func (f *CancelFrame) code(c *coder) {
-	c.u64("unique_id", &f.UniqueID)
-	c.text("run_key", MaxRunKey, &f.RunKey)
-	c.text("reason", MaxText, &f.Reason)
-	c.raw("claim", f.Claim[:])
+func (f *CancelFrame) code(c *wire.Coder) {
+	c.U64("unique_id", &f.UniqueID)
+	c.Text("run_key", MaxRunKey, &f.RunKey)
+	c.Text("reason", MaxText, &f.Reason)
+	c.Raw("claim", f.Claim[:])
 }
 
 // Spare reports whether the JOIN is from a spare.

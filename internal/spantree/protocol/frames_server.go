@@ -7,6 +7,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/topo"
+	"github.com/gvw-project/gvw/internal/wire"
 )
 
 // WelcomeFrame (WELCOME) answers the hello.
@@ -23,14 +24,14 @@ type WelcomeFrame struct {
 // AsksSecret is the bit of Asks that requests a proof of the secret.
 const AsksSecret = 1
 
-func (f *WelcomeFrame) code(c *coder) {
-	c.u32("term", &f.Term)
-	c.u64("incarnation", &f.Incarnation)
-	c.u32("max_frame", &f.MaxFrame)
-	c.u32("max_ranks", &f.MaxRanks)
-	c.text("version", MaxVersion, &f.Version)
-	c.u8("asks", &f.Asks)
-	c.raw("nonce", f.Nonce[:])
+func (f *WelcomeFrame) code(c *wire.Coder) {
+	c.U32("term", &f.Term)
+	c.U64("incarnation", &f.Incarnation)
+	c.U32("max_frame", &f.MaxFrame)
+	c.U32("max_ranks", &f.MaxRanks)
+	c.Text("version", MaxVersion, &f.Version)
+	c.U8("asks", &f.Asks)
+	c.Raw("nonce", f.Nonce[:])
 }
 
 // AuthOKFrame (AUTH_OK) answers PROOF with the server's own proof. All later bytes are sealed in
@@ -39,7 +40,7 @@ type AuthOKFrame struct {
 	Proof [auth.ProofSize]byte
 }
 
-func (f *AuthOKFrame) code(c *coder) { c.raw("proof", f.Proof[:]) }
+func (f *AuthOKFrame) code(c *wire.Coder) { c.Raw("proof", f.Proof[:]) }
 
 // JoinedFrame (JOINED) answers JOIN: the attempt is accepted.
 type JoinedFrame struct {
@@ -50,11 +51,11 @@ type JoinedFrame struct {
 	Members   Members       // of an elastic job, once they are known
 }
 
-func (f *JoinedFrame) code(c *coder) {
-	c.u64("attempt", &f.Attempt)
-	c.millis("lost_after", &f.LostAfter)
-	c.u32("joined", &f.Joined)
-	c.text("seen", MaxHost, &f.Seen)
+func (f *JoinedFrame) code(c *wire.Coder) {
+	c.U64("attempt", &f.Attempt)
+	c.Millis("lost_after", &f.LostAfter)
+	c.U32("joined", &f.Joined)
+	c.Text("seen", MaxHost, &f.Seen)
 	f.Members.code(c)
 }
 
@@ -65,10 +66,10 @@ type RefusedFrame struct {
 	Reason string
 }
 
-func (f *RefusedFrame) code(c *coder) {
-	c.u16("code", (*uint16)(&f.Code))
-	c.raw("model_sha256", f.Model[:])
-	c.text("reason", MaxText, &f.Reason)
+func (f *RefusedFrame) code(c *wire.Coder) {
+	c.U16("code", (*uint16)(&f.Code))
+	c.Raw("model_sha256", f.Model[:])
+	c.Text("reason", MaxText, &f.Reason)
 }
 
 // WaitingFrame (WAITING) is the progress of a job that fills or recovers.
@@ -77,11 +78,11 @@ type WaitingFrame struct {
 	Report               string
 }
 
-func (f *WaitingFrame) code(c *coder) {
-	c.u32("joined", &f.Joined)
-	c.u32("ready", &f.Ready)
-	c.u32("total", &f.Total)
-	c.text("report", MaxText, &f.Report)
+func (f *WaitingFrame) code(c *wire.Coder) {
+	c.U32("joined", &f.Joined)
+	c.U32("ready", &f.Ready)
+	c.U32("total", &f.Total)
+	c.Text("report", MaxText, &f.Report)
 }
 
 // Complete reports whether no rank is missing.
@@ -92,7 +93,7 @@ type HeartbeatAckFrame struct {
 	Seq uint64
 }
 
-func (f *HeartbeatAckFrame) code(c *coder) { c.u64("seq", &f.Seq) }
+func (f *HeartbeatAckFrame) code(c *wire.Coder) { c.U64("seq", &f.Seq) }
 
 // EpochStartFrame (EPOCH_START) starts an epoch. All members get the same bytes.
 type EpochStartFrame struct {
@@ -119,22 +120,22 @@ type Missing struct {
 	Payload      Payload
 }
 
-func (f *EpochStartFrame) code(c *coder) {
-	c.epoch("epoch", &f.Epoch)
-	c.raw("token", f.Token[:])
-	c.epoch("resume", &f.ResumeEpoch)
-	c.u64("resume_step", &f.ResumeStep)
-	list(c, "members", topo.MaxSize, 22, &f.Members, func(c *coder, m *Member) {
-		c.rank("rank", &m.Rank)
-		c.u64("capabilities", &m.Capabilities)
-		c.u16("port", &m.Port)
-		c.text("host", MaxHost, &m.Host)
-		c.text("seen", MaxSeen, &m.Seen)
+func (f *EpochStartFrame) code(c *wire.Coder) {
+	f.Epoch.Code(c, "epoch")
+	c.Raw("token", f.Token[:])
+	f.ResumeEpoch.Code(c, "resume")
+	c.U64("resume_step", &f.ResumeStep)
+	wire.List(c, "members", topo.MaxSize, 22, &f.Members, func(c *wire.Coder, m *Member) {
+		c.Rank("rank", &m.Rank)
+		c.U64("capabilities", &m.Capabilities)
+		c.U16("port", &m.Port)
+		c.Text("host", MaxHost, &m.Host)
+		c.Text("seen", MaxSeen, &m.Seen)
 	})
-	list(c, "missing", topo.MaxSize, 9, &f.Missing, func(c *coder, l *Missing) {
-		c.rank("rank", &l.Rank)
-		c.rank("source", &l.Source)
-		c.u8("payload", (*uint8)(&l.Payload))
+	wire.List(c, "missing", topo.MaxSize, 9, &f.Missing, func(c *wire.Coder, l *Missing) {
+		c.Rank("rank", &l.Rank)
+		c.Rank("source", &l.Source)
+		c.U8("payload", (*uint8)(&l.Payload))
 	})
 }
 
@@ -143,7 +144,7 @@ type MembersFrame struct {
 	Members Members
 }
 
-func (f *MembersFrame) code(c *coder) { f.Members.code(c) }
+func (f *MembersFrame) code(c *wire.Coder) { f.Members.code(c) }
 
 // WireFrame (WIRE) wires a native rank of a job that has vw workers.
 type WireFrame struct {
@@ -154,12 +155,12 @@ type WireFrame struct {
 	ParentHost string // "": this rank is the root
 }
 
-func (f *WireFrame) code(c *coder) {
-	c.epoch("epoch", &f.Epoch)
-	c.raw("token", f.Token[:])
-	c.u8("kids", &f.Kids)
-	c.u16("parent_port", &f.ParentPort)
-	c.text("parent_host", MaxHost, &f.ParentHost)
+func (f *WireFrame) code(c *wire.Coder) {
+	f.Epoch.Code(c, "epoch")
+	c.Raw("token", f.Token[:])
+	c.U8("kids", &f.Kids)
+	c.U16("parent_port", &f.ParentPort)
+	c.Text("parent_host", MaxHost, &f.ParentHost)
 }
 
 // causeKind is the kind of event that has ended an epoch.
@@ -191,15 +192,15 @@ type EpochEndFrame struct {
 	Cause Cause
 }
 
-func (f *EpochEndFrame) code(c *coder) {
-	c.epoch("epoch", &f.Epoch)
-	c.flag("final", &f.Final)
-	c.u8("kind", (*uint8)(&f.Cause.Kind))
-	c.u16("code", (*uint16)(&f.Cause.Code))
-	c.rank("rank", &f.Cause.Rank)
-	c.text("host", MaxHost, &f.Cause.Host)
-	c.text("why", MaxText, &f.Cause.Why)
-	c.blob("detail", maxDetail, &f.Cause.Detail)
+func (f *EpochEndFrame) code(c *wire.Coder) {
+	f.Epoch.Code(c, "epoch")
+	c.Flag("final", &f.Final)
+	c.U8("kind", (*uint8)(&f.Cause.Kind))
+	c.U16("code", (*uint16)(&f.Cause.Code))
+	c.Rank("rank", &f.Cause.Rank)
+	c.Text("host", MaxHost, &f.Cause.Host)
+	c.Text("why", MaxText, &f.Cause.Why)
+	c.Blob("detail", maxDetail, &f.Cause.Detail)
 }
 
 // AskAckFrame (ASK_ACK) acknowledges ASK: a decision follows.
@@ -208,9 +209,9 @@ type AskAckFrame struct {
 	Peer  int
 }
 
-func (f *AskAckFrame) code(c *coder) {
-	c.epoch("epoch", &f.Epoch)
-	c.rank("peer", &f.Peer)
+func (f *AskAckFrame) code(c *wire.Coder) {
+	f.Epoch.Code(c, "epoch")
+	c.Rank("peer", &f.Peer)
 }
 
 // FencedFrame (FENCED) reports to an attempt that it is no longer a member.
@@ -219,9 +220,9 @@ type FencedFrame struct {
 	Reason string
 }
 
-func (f *FencedFrame) code(c *coder) {
-	c.epoch("epoch", &f.Epoch)
-	c.text("reason", MaxText, &f.Reason)
+func (f *FencedFrame) code(c *wire.Coder) {
+	f.Epoch.Code(c, "epoch")
+	c.Text("reason", MaxText, &f.Reason)
 }
 
 // StandByFrame (STANDBY) reports to an attempt that another one holds its rank.
@@ -230,9 +231,9 @@ type StandByFrame struct {
 	Host   string
 }
 
-func (f *StandByFrame) code(c *coder) {
-	c.u64("holder", &f.Holder)
-	c.text("host", MaxHost, &f.Host)
+func (f *StandByFrame) code(c *wire.Coder) {
+	c.U64("holder", &f.Holder)
+	c.Text("host", MaxHost, &f.Host)
 }
 
 // DeliverFrame (DELIVER) reports that all models are equal, and names the files that this rank must
@@ -242,9 +243,9 @@ type DeliverFrame struct {
 	Files []string
 }
 
-func (f *DeliverFrame) code(c *coder) {
-	c.epoch("epoch", &f.Epoch)
-	c.texts("files", MaxFiles, maxFile, &f.Files)
+func (f *DeliverFrame) code(c *wire.Coder) {
+	f.Epoch.Code(c, "epoch")
+	c.Texts("files", MaxFiles, maxFile, &f.Files)
 }
 
 // FinishedFrame (FINISHED) reports that the run is over and recorded. It is the last frame of its
@@ -254,9 +255,9 @@ type FinishedFrame struct {
 	Model [32]byte // SHA-256 of the run's model; zero: the answer to LEAVE or CANCEL
 }
 
-func (f *FinishedFrame) code(c *coder) {
-	c.epoch("epoch", &f.Epoch)
-	c.raw("model_sha256", f.Model[:])
+func (f *FinishedFrame) code(c *wire.Coder) {
+	f.Epoch.Code(c, "epoch")
+	c.Raw("model_sha256", f.Model[:])
 }
 
 // JobsFrame (JOBS) answers STATUS with a ServerStatus in JSON.
@@ -264,7 +265,7 @@ type JobsFrame struct {
 	JSON string
 }
 
-func (f *JobsFrame) code(c *coder) { c.text("json", MaxPayload-4, &f.JSON) }
+func (f *JobsFrame) code(c *wire.Coder) { c.Text("json", MaxPayload-4, &f.JSON) }
 
 // PullFrame (PULL) names, while the job ends, the source of a rank's missing data.
 type PullFrame struct {
@@ -278,15 +279,15 @@ type PullFrame struct {
 	Host        string
 }
 
-func (f *PullFrame) code(c *coder) {
-	c.epoch("epoch", &f.Epoch)
-	c.raw("token", f.Token[:])
-	c.epoch("resume", &f.ResumeEpoch)
-	c.u64("resume_step", &f.ResumeStep)
-	c.u8("payload", (*uint8)(&f.Payload))
-	c.rank("source", &f.Source)
-	c.u16("port", &f.Port)
-	c.text("host", MaxHost, &f.Host)
+func (f *PullFrame) code(c *wire.Coder) {
+	f.Epoch.Code(c, "epoch")
+	c.Raw("token", f.Token[:])
+	f.ResumeEpoch.Code(c, "resume")
+	c.U64("resume_step", &f.ResumeStep)
+	c.U8("payload", (*uint8)(&f.Payload))
+	c.Rank("source", &f.Source)
+	c.U16("port", &f.Port)
+	c.Text("host", MaxHost, &f.Host)
 }
 
 // AssignFrame (ASSIGN) gives a spare its rank.
@@ -294,4 +295,4 @@ type AssignFrame struct {
 	Rank int
 }
 
-func (f *AssignFrame) code(c *coder) { c.rank("rank", &f.Rank) }
+func (f *AssignFrame) code(c *wire.Coder) { c.Rank("rank", &f.Rank) }

@@ -4,6 +4,8 @@ package protocol
 
 import (
 	"slices"
+
+	"github.com/gvw-project/gvw/internal/wire"
 )
 
 // IsMember reports whether a rank is among the members, which are in ascending order.
@@ -53,9 +55,9 @@ func (r Members) Included(total int) (live []int) {
 	return live
 }
 
-func (r *Members) code(c *coder) {
-	c.flag("decided", &r.Decided)
-	c.blob("excluded", MaxRanksLimit/8, &r.ExcludedBits)
+func (r *Members) code(c *wire.Coder) {
+	c.Flag("decided", &r.Decided)
+	c.Blob("excluded", MaxRanksLimit/8, &r.ExcludedBits)
 }
 
 // ElasticError is a setting that a job cannot have if it starts without missing ranks.

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"reflect"
 	"time"
+
+	"github.com/gvw-project/gvw/internal/wire"
 )
 
 // Record is an entry of the journal.
 type Record interface {
-	code(*coder)
+	code(*wire.Coder)
 }
 
 // recordType is the first byte of a record.
@@ -32,9 +34,9 @@ type TermRecord struct {
 	At   time.Time
 }
 
-func (r *TermRecord) code(c *coder) {
-	c.u32("term", &r.Term)
-	c.instant("at", &r.At)
+func (r *TermRecord) code(c *wire.Coder) {
+	c.U32("term", &r.Term)
+	instant(c, "at", &r.At)
 }
 
 // DeliveredFile is a file that a rank has delivered.
@@ -44,10 +46,10 @@ type DeliveredFile struct {
 	File   string
 }
 
-func (d *DeliveredFile) code(c *coder) {
-	c.rank("rank", &d.Rank)
-	c.raw("sha256", d.SHA256[:])
-	c.text("file", maxFile, &d.File)
+func (d *DeliveredFile) code(c *wire.Coder) {
+	c.Rank("rank", &d.Rank)
+	c.Raw("sha256", d.SHA256[:])
+	c.Text("file", maxFile, &d.File)
 }
 
 // DeliveredRecord records the delivery of one file. Later starts of the server do not need it: it
@@ -58,9 +60,9 @@ type DeliveredRecord struct {
 	File   DeliveredFile
 }
 
-func (r *DeliveredRecord) code(c *coder) {
-	c.text("run_key", MaxRunKey, &r.RunKey)
-	c.epoch("epoch", &r.Epoch)
+func (r *DeliveredRecord) code(c *wire.Coder) {
+	c.Text("run_key", MaxRunKey, &r.RunKey)
+	r.Epoch.Code(c, "epoch")
 	r.File.code(c)
 }
 
@@ -76,22 +78,22 @@ type FinishedRecord struct {
 	Files      []DeliveredFile
 }
 
-func (r *FinishedRecord) code(c *coder) {
-	c.u64("unique_id", &r.Job.UniqueID)
-	c.text("run_key", MaxRunKey, &r.Job.RunKey)
-	c.u32("generation", &r.Generation)
-	c.u32("total", &r.Total)
-	c.raw("options_sha256", r.Options[:])
-	c.raw("model_sha256", r.Model[:])
-	c.instant("at", &r.At)
-	list(c, "files", MaxRanksLimit*MaxFiles, 40, &r.Files, func(c *coder, d *DeliveredFile) { d.code(c) })
+func (r *FinishedRecord) code(c *wire.Coder) {
+	c.U64("unique_id", &r.Job.UniqueID)
+	c.Text("run_key", MaxRunKey, &r.Job.RunKey)
+	c.U32("generation", &r.Generation)
+	c.U32("total", &r.Total)
+	c.Raw("options_sha256", r.Options[:])
+	c.Raw("model_sha256", r.Model[:])
+	instant(c, "at", &r.At)
+	wire.List(c, "files", MaxRanksLimit*MaxFiles, 40, &r.Files, func(c *wire.Coder, d *DeliveredFile) { d.code(c) })
 }
 
 // instant codes a time in nanoseconds since 1970, as u64.
-func (c *coder) instant(name string, t *time.Time) {
+func instant(c *wire.Coder, name string, t *time.Time) {
 	n := uint64(t.UnixNano())
-	c.u64(name, &n)
-	if c.mode == decoding {
+	c.U64(name, &n)
+	if c.Decoding() {
 		*t = time.Unix(0, int64(n))
 	}
 }
@@ -119,26 +121,24 @@ func AppendRecord(dst []byte, r Record) ([]byte, error) {
 	if !ok {
 		panic(fmt.Sprintf("BUG: spantree: %T is no record", r))
 	}
-	c := coder{mode: encoding, buf: append(dst, byte(t))}
+	c := wire.Encode(append(dst, byte(t)))
 	r.code(&c)
-	return c.buf, c.err
+	return c.Bytes(), c.Err()
 }
 
 // DecodeRecord decodes the bytes that AppendRecord has appended.
 func DecodeRecord(b []byte) (Record, error) {
 	if len(b) == 0 {
-		return nil, errShort
+		return nil, wire.ErrShort
 	}
 	newRecord, ok := recordKinds[recordType(b[0])]
 	if !ok {
 		return nil, fmt.Errorf("record type %d: a newer server has written it", b[0])
 	}
 	r := newRecord()
-	c := coder{mode: decoding, buf: b[1:]}
-	if r.code(&c); c.err == nil && len(c.buf) > 0 {
-		c.err = fmt.Errorf("%d bytes too many", len(c.buf))
-	}
-	return r, c.err
+	c := wire.Decode(b[1:])
+	r.code(&c)
+	return r, c.End()
 }
 
 // MemberBytes is the memory that a member of a job is counted with, in bytes, in addition to its

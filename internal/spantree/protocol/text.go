@@ -8,6 +8,7 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // HostPort returns host:port, with IPv6 addresses in brackets.
@@ -76,3 +77,24 @@ func Ranks(list []int) string {
 // Random fills b with random bytes. It cannot fail: crypto/rand ends the program if the operating
 // system has no randomness.
 func Random(b []byte) { _, _ = crand.Read(b) }
+
+// Clip returns s as valid UTF-8 of at most limit bytes. A longer text for people ends in "…".
+func Clip(s string, limit int) string {
+	s = toUTF8(s)
+	if len(s) <= limit {
+		return s
+	}
+	const dots = "…"
+	s = s[:limit-len(dots)]
+	for len(s) > 0 && !utf8.ValidString(s) {
+		s = s[:len(s)-1]
+	}
+	return s + dots
+}
+
+func toUTF8(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return fmt.Sprintf("%+q", s)
+}

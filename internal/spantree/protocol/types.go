@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/internal/plain"
+	"github.com/gvw-project/gvw/internal/wire"
 )
 
 // DefaultPort is the TCP port of vw's spanning_tree, and of ours.
@@ -45,6 +46,19 @@ type Shard struct {
 type Epoch struct {
 	Term, N     uint32
 	Incarnation uint64
+}
+
+// NoRank is the encoding of "no rank", which is -1 in Go.
+const NoRank = wire.NoRank
+
+// Code codes an epoch in 16 bytes: its term, its number and its incarnation.
+func (e *Epoch) Code(c *wire.Coder, name string) {
+	if c.Compound(name, "epoch", 16) {
+		return
+	}
+	c.U32(name, &e.Term)
+	c.U32(name, &e.N)
+	c.U64(name, &e.Incarnation)
 }
 
 func (e Epoch) String() string { return fmt.Sprintf("%d.%d", e.Term, e.N) }
