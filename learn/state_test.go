@@ -270,7 +270,7 @@ func TestRefusedStates(t *testing.T) {
 		{"version", change(0, func(b []byte) []byte { b[4] = 9; return b }), "version 9, this gvw reads 2"},
 		{"phase", change(0, func(b []byte) []byte { b[8] = 1; return b }), "it is of phase 2, and this rank is in phase 1"},
 		{"damaged", change(0, func(b []byte) []byte { le.PutUint64(b[24:], 1<<60); return b }), "it is damaged"},
-		{"long", change(0, func(b []byte) []byte { le.PutUint64(b[24:], 1<<32); return b }), "its small things: cut off"},
+		{"long", change(0, func(b []byte) []byte { le.PutUint64(b[24:], 1<<32); return b }), "its small fields: cut off"},
 		{"arrays", change(0, func(b []byte) []byte { le.PutUint32(b[12:], 7); return b }), "it has 7 arrays, want 2 (weights, best weights)"},
 		{"cut off", change(0, func(b []byte) []byte { return b[:len(b)-1] }), "best weights: cut off"},
 		{"other method", good[2], "do all ranks"},

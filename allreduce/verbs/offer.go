@@ -5,6 +5,8 @@ package verbs
 import (
 	"encoding/binary"
 	"fmt"
+
+	"github.com/gvw-project/gvw/internal/wire"
 )
 
 // An offer contains what the other end of a stream needs to connect to this one, little-endian:
@@ -42,26 +44,33 @@ const OfferSize = 56 + 4*windowSlots
 const offerVersion = 2
 
 func (o *offer) appendTo(dst []byte) []byte {
-	le := binary.LittleEndian
-	dst = le.AppendUint32(dst, o.queue)
-	dst = le.AppendUint32(dst, o.psn)
-	dst = le.AppendUint16(dst, o.lid)
-	dst = le.AppendUint16(dst, o.mtu)
-	dst = le.AppendUint32(dst, o.slotSize)
-	dst = le.AppendUint64(dst, o.address)
-	turns := uint32(0)
+	c := wire.Encode(dst)
+	o.code(&c)
+	return c.Bytes()
+}
+
+func (o *offer) code(c *wire.Coder) {
+	version, keysChange := uint32(offerVersion), uint32(0)
 	if o.keysChange {
-		turns = 1
+		keysChange = 1
 	}
-	dst = le.AppendUint32(dst, turns)
-	dst = le.AppendUint32(dst, o.messages)
-	dst = le.AppendUint32(dst, o.small)
-	dst = le.AppendUint32(dst, offerVersion)
-	dst = append(dst, o.gid[:]...)
-	for _, key := range o.keys {
-		dst = le.AppendUint32(dst, key)
+	c.U32("queue", &o.queue)
+	c.U32("psn", &o.psn)
+	c.U16("lid", &o.lid)
+	c.U16("mtu", &o.mtu)
+	c.U32("slot size", &o.slotSize)
+	c.U64("address", &o.address)
+	c.U32("key increment", &keysChange)
+	c.U32("messages", &o.messages)
+	c.U32("small", &o.small)
+	c.U32("version", &version)
+	c.Raw("gid", o.gid[:])
+	for i := range o.keys {
+		c.U32("key", &o.keys[i])
 	}
-	return dst
+	if c.Decoding() {
+		o.keysChange = keysChange == 1
+	}
 }
 
 func decodeOffer(b []byte) (o offer, err error) {
@@ -72,14 +81,9 @@ func decodeOffer(b []byte) (o offer, err error) {
 	if len(b) != OfferSize {
 		return o, fmt.Errorf("verbs: offer of %d bytes: want %d", len(b), OfferSize)
 	}
-	o = offer{
-		queue: le.Uint32(b), psn: le.Uint32(b[4:]), lid: le.Uint16(b[8:]), mtu: le.Uint16(b[10:]),
-		slotSize: le.Uint32(b[12:]), address: le.Uint64(b[16:]), keysChange: le.Uint32(b[24:]) == 1,
-		messages: le.Uint32(b[28:]), small: le.Uint32(b[32:]),
-	}
-	copy(o.gid[:], b[40:])
-	for i := range o.keys {
-		o.keys[i] = le.Uint32(b[56+4*i:])
+	c := wire.Decode(b)
+	if o.code(&c); c.End() != nil {
+		return o, fmt.Errorf("verbs: offer: %w", c.Err())
 	}
 	switch {
 	case o.mtu < 256 || o.mtu > 4096 || o.mtu&(o.mtu-1) != 0:

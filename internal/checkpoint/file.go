@@ -12,7 +12,7 @@ import (
 	"io"
 
 	"github.com/gvw-project/gvw/internal/spantree/client"
-	"github.com/gvw-project/gvw/internal/spantree/protocol"
+	"github.com/gvw-project/gvw/internal/wire"
 )
 
 const (
@@ -41,20 +41,25 @@ func (h header) compare(o header) int {
 }
 
 func (h header) appendTo(dst []byte) []byte {
-	le := binary.LittleEndian
-	dst = append(append(dst, magic...), h.options[:]...)
-	dst = le.AppendUint32(dst, h.at.Epoch.Term)
-	dst = le.AppendUint32(dst, h.at.Epoch.N)
-	dst = le.AppendUint64(dst, h.at.Epoch.Incarnation)
-	dst = le.AppendUint64(dst, h.at.Step)
-	dst = le.AppendUint32(dst, h.generation)
 	if len(h.text) > maxText {
 		h.text = ""
 	}
-	dst = le.AppendUint16(dst, uint16(len(h.run)))
-	dst = le.AppendUint16(dst, uint16(len(h.text)))
-	sum := crc32.Update(crc32.Checksum(dst, castagnoli), castagnoli, []byte(h.run+h.text))
-	return append(append(le.AppendUint32(dst, sum), h.run...), h.text...)
+	c := wire.Encode(append(dst, magic...))
+	runSize, textSize := uint16(len(h.run)), uint16(len(h.text))
+	h.code(&c, &runSize, &textSize)
+	sum := crc32.Update(crc32.Checksum(c.Bytes()[len(dst):], castagnoli), castagnoli, []byte(h.run+h.text))
+	c.U32("crc32c", &sum)
+	return append(append(c.Bytes(), h.run...), h.text...)
+}
+
+// code codes the fields between the first 8 bytes and the checksum.
+func (h *header) code(c *wire.Coder, runSize, textSize *uint16) {
+	c.Raw("options", h.options[:])
+	h.at.Epoch.Code(c, "epoch")
+	c.U64("step", &h.at.Step)
+	c.U32("generation", &h.generation)
+	c.U16("run key", runSize)
+	c.U16("options' text", textSize)
 }
 
 func readHeader(r io.Reader) (h header, err error) {
@@ -68,20 +73,18 @@ func readHeader(r io.Reader) (h header, err error) {
 	if b[7] != magic[7] {
 		return h, fmt.Errorf("got version %d, want %d", b[7], magic[7])
 	}
-	le := binary.LittleEndian
-	copy(h.options[:], b[8:])
-	h.at.Epoch = protocol.Epoch{Term: le.Uint32(b[40:]), N: le.Uint32(b[44:]), Incarnation: le.Uint64(b[48:])}
-	h.at.Step = le.Uint64(b[56:])
-	h.generation = le.Uint32(b[64:])
-	n := int(le.Uint16(b[68:]))
+	var runSize, textSize uint16
+	c := wire.Decode(b[len(magic) : headerSize-4])
+	h.code(&c, &runSize, &textSize)
+	n := int(runSize)
 	if n > maxRun {
 		return h, fmt.Errorf("its run key has %d bytes: want at most %d", n, maxRun)
 	}
-	words := make([]byte, n+int(le.Uint16(b[70:])))
+	words := make([]byte, n+int(textSize))
 	if _, err := io.ReadFull(r, words); err != nil {
 		return h, fmt.Errorf("it ends within its header: %w", err)
 	}
-	if le.Uint32(b[72:]) != crc32.Update(crc32.Checksum(b[:72], castagnoli), castagnoli, words) {
+	if binary.LittleEndian.Uint32(b[72:]) != crc32.Update(crc32.Checksum(b[:72], castagnoli), castagnoli, words) {
 		return h, errors.New("the checksum of its header is wrong")
 	}
 	h.run, h.text = string(words[:n]), string(words[n:])

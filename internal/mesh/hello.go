@@ -11,6 +11,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
+	"github.com/gvw-project/gvw/internal/wire"
 )
 
 // hello is the first message of a connection between two ranks, in both directions.
@@ -65,26 +66,28 @@ func (h hello) after(e protocol.Epoch) bool {
 
 // appendTo appends the bytes of h.
 func (h hello) appendTo(dst []byte) []byte {
-	le := binary.LittleEndian
-	start := len(dst)
 	magic := helloMagic
 	if h.pull {
 		magic = pullMagic
 	}
-	dst = append(dst, magic...)
-	dst = append(dst, h.nonce[:]...)
-	dst = le.AppendUint32(dst, h.epoch.Term)
-	dst = le.AppendUint32(dst, h.epoch.N)
-	dst = le.AppendUint64(dst, h.epoch.Incarnation)
-	dst = le.AppendUint32(dst, h.from)
-	dst = le.AppendUint32(dst, h.to)
-	dst = le.AppendUint32(dst, h.total)
-	return le.AppendUint32(dst, crc32.Checksum(dst[start:], protocol.Castagnoli))
+	c := wire.Encode(append(dst, magic...))
+	h.code(&c)
+	sum := crc32.Checksum(c.Bytes()[len(dst):], protocol.Castagnoli)
+	c.U32("crc32c", &sum)
+	return c.Bytes()
+}
+
+// code codes the fields between the first 8 bytes and the checksum.
+func (h *hello) code(c *wire.Coder) {
+	c.Raw("nonce", h.nonce[:])
+	h.epoch.Code(c, "epoch")
+	c.U32("from", &h.from)
+	c.U32("to", &h.to)
+	c.U32("total", &h.total)
 }
 
 // decodeHello decodes and checks the bytes of a hello.
 func decodeHello(b []byte) (hello, error) {
-	le := binary.LittleEndian
 	switch {
 	case len(b) != helloSize:
 		return hello{}, fmt.Errorf("a hello has %d bytes, want %d", len(b), helloSize)
@@ -92,14 +95,11 @@ func decodeHello(b []byte) (hello, error) {
 		return hello{}, errors.New("no rank of a gvw job: its first bytes are not those of a hello")
 	case b[7] != helloMagic[7]:
 		return hello{}, fmt.Errorf("got version %d of the protocol between ranks, want %d: install the same release on all machines", b[7], helloMagic[7])
-	case le.Uint32(b[52:]) != crc32.Checksum(b[:52], protocol.Castagnoli):
+	case binary.LittleEndian.Uint32(b[52:]) != crc32.Checksum(b[:52], protocol.Castagnoli):
 		return hello{}, errors.New("the checksum of the hello is wrong")
 	}
-	h := hello{
-		epoch: protocol.Epoch{Term: le.Uint32(b[24:]), N: le.Uint32(b[28:]), Incarnation: le.Uint64(b[32:])},
-		from:  le.Uint32(b[40:]), to: le.Uint32(b[44:]), total: le.Uint32(b[48:]),
-		pull: string(b[:7]) == pullMagic[:7],
-	}
-	copy(h.nonce[:], b[8:])
-	return h, nil
+	h := hello{pull: string(b[:7]) == pullMagic[:7]}
+	c := wire.Decode(b[8:52])
+	h.code(&c)
+	return h, c.End()
 }

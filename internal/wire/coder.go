@@ -86,7 +86,7 @@ func (c *Coder) field(name, kind string, size int) []byte {
 		n := len(c.buf)
 		c.buf = append(c.buf, make([]byte, size)...)
 		return c.buf[n:]
-	case len(c.buf) < size:
+	case size < 0 || size > len(c.buf): // a length of 32 bits may be negative as an int
 		c.Fail(name, ErrShort)
 		return nil
 	}
@@ -146,29 +146,33 @@ func (c *Coder) u64(name, kind string, v *uint64) {
 // I32 codes an integer as the 32 bits of its two's complement.
 func (c *Coder) I32(name string, v *int32) {
 	u := uint32(*v)
-	c.u32(name, "i32", &u)
-	*v = int32(u)
+	if c.u32(name, "i32", &u); c.Decoding() {
+		*v = int32(u)
+	}
 }
 
 // I64 codes an integer as the 64 bits of its two's complement.
 func (c *Coder) I64(name string, v *int64) {
 	u := uint64(*v)
-	c.u64(name, "i64", &u)
-	*v = int64(u)
+	if c.u64(name, "i64", &u); c.Decoding() {
+		*v = int64(u)
+	}
 }
 
 // F32 codes a float32 by its bits, so that NaN and -0 survive.
 func (c *Coder) F32(name string, v *float32) {
 	u := math.Float32bits(*v)
-	c.u32(name, "f32", &u)
-	*v = math.Float32frombits(u)
+	if c.u32(name, "f32", &u); c.Decoding() {
+		*v = math.Float32frombits(u)
+	}
 }
 
 // F64 codes a float64 by its bits, so that NaN and -0 survive.
 func (c *Coder) F64(name string, v *float64) {
 	u := math.Float64bits(*v)
-	c.u64(name, "f64", &u)
-	*v = math.Float64frombits(u)
+	if c.u64(name, "f64", &u); c.Decoding() {
+		*v = math.Float64frombits(u)
+	}
 }
 
 // Flag codes a bool as one byte, 0 or 1. Other bytes are an error of a decoder.

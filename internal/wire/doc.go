@@ -33,6 +33,8 @@
 //
 //   - The first error sticks: later fields are skipped, and keep their values.
 //     It names the field.
+//   - An encoder reads the values and does not write to them, so that several
+//     goroutines may encode the same message.
 //   - A decoder accepts any bytes without a panic. It never reads past its
 //     buffer, and never allocates more than a constant multiple of the bytes
 //     that it has read: a length is compared with its limit and with the bytes

@@ -10,6 +10,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/internal/kernels"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
+	"github.com/gvw-project/gvw/internal/wire"
 )
 
 // Verb is the kind of a collective. Its numbers are part of the protocol: they are compared between
@@ -102,23 +103,35 @@ const (
 
 // appendTo appends the wire form of c.
 func (c *CallID) appendTo(dst []byte) []byte {
-	le := binary.LittleEndian
-	start := len(dst)
-	dst = le.AppendUint32(dst, c.Epoch.Term)
-	dst = le.AppendUint32(dst, c.Epoch.N)
-	dst = le.AppendUint64(dst, c.Epoch.Incarnation)
-	dst = le.AppendUint64(dst, c.Seq)
-	dst = append(dst, byte(c.Verb), byte(c.Kind), byte(min(c.Op, kernels.FirstOwn)), byte(c.Schedule))
-	dst = le.AppendUint32(dst, c.Part)
-	dst = le.AppendUint64(dst, c.Length)
-	dst = le.AppendUint32(dst, uint32(c.Root))
 	short := c.Name[:min(len(c.Name), callName)]
-	dst = append(dst, byte(len(short)), byte(len(c.Own)), 0, 0)
-	digest := Fnv(Fnv(FnvOffset, dst[start:start+callNumber]), dst[start+callNumber+8:])
-	digest = Fnv(Fnv(digest, c.Name), c.Own)
-	dst = le.AppendUint64(dst, digest^c.Seq*fnvPrime)
-	dst = append(dst, short...)
-	return append(dst, c.Own...)
+	nameSize, ownSize := uint8(len(short)), uint8(len(c.Own))
+	w := wire.Encode(dst)
+	c.code(&w, &nameSize, &ownSize)
+	head := w.Bytes()[len(dst):]
+	digest := Fnv(Fnv(FnvOffset, head[:callNumber]), head[callNumber+8:])
+	digest = Fnv(Fnv(digest, c.Name), c.Own) ^ c.Seq*fnvPrime
+	w.U64("digest", &digest)
+	return append(append(w.Bytes(), short...), c.Own...)
+}
+
+// code codes the fields before the digest.
+func (c *CallID) code(w *wire.Coder, nameSize, ownSize *uint8) {
+	op := uint8(min(c.Op, kernels.FirstOwn))
+	c.Epoch.Code(w, "epoch")
+	w.U64("number", &c.Seq)
+	w.U8("verb", (*uint8)(&c.Verb))
+	w.U8("kind", (*uint8)(&c.Kind))
+	w.U8("operation", &op)
+	w.U8("schedule", (*uint8)(&c.Schedule))
+	w.U32("part", &c.Part)
+	w.U64("elements", &c.Length)
+	w.I32("root", &c.Root)
+	w.U8("name", nameSize)
+	w.U8("operation's name", ownSize)
+	w.Skip(2)
+	if w.Decoding() {
+		c.Op = kernels.Op(op)
+	}
 }
 
 // renumber changes the number in an encoded CallID. Programs repeat the same call, and this
@@ -157,22 +170,13 @@ func callDigest(wire []byte) uint64 { return binary.LittleEndian.Uint64(wire[48:
 
 // decodeCall reads a CallID that checkCall has passed. The name is the part of it that
 // crossed the wire.
-func decodeCall(b []byte) CallID {
-	le := binary.LittleEndian
-	name, own := b[CallFixed:CallFixed+int(b[44])], b[CallFixed+int(b[44]):]
-	return CallID{
-		Epoch:    protocol.Epoch{Term: le.Uint32(b), N: le.Uint32(b[4:]), Incarnation: le.Uint64(b[8:])},
-		Seq:      le.Uint64(b[16:]),
-		Verb:     Verb(b[24]),
-		Kind:     kernels.Kind(b[25]),
-		Op:       kernels.Op(b[26]),
-		Part:     le.Uint32(b[28:]),
-		Length:   le.Uint64(b[32:]),
-		Root:     int32(le.Uint32(b[40:])),
-		Name:     strings.ToValidUTF8(string(name), "?"),
-		Own:      strings.ToValidUTF8(string(own), "?"),
-		Schedule: schedule.Name(b[27]),
-	}
+func decodeCall(b []byte) (c CallID) {
+	var nameSize, ownSize uint8
+	w := wire.Decode(b)
+	c.code(&w, &nameSize, &ownSize)
+	name, own := b[CallFixed:CallFixed+int(nameSize)], b[CallFixed+int(nameSize):]
+	c.Name, c.Own = strings.ToValidUTF8(string(name), "?"), strings.ToValidUTF8(string(own), "?")
+	return c
 }
 
 // size returns the length of the vector in bytes.

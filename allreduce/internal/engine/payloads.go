@@ -3,13 +3,13 @@
 package engine
 
 import (
-	"encoding/binary"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/gvw-project/gvw/internal/link"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
+	"github.com/gvw-project/gvw/internal/wire"
 )
 
 // The payloads of call, progress and fault frames (package link), little-endian. A CallID is the payload
@@ -36,20 +36,35 @@ type progressFrame struct {
 }
 
 func (n progressFrame) appendTo(dst []byte) []byte {
-	dst = binary.LittleEndian.AppendUint64(dst, n.seq)
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(n.Rank))
-	if n.entered {
-		return append(dst, 1, 0, 0, 0)
-	}
-	return append(dst, 0, 0, 0, 0)
+	c := wire.Encode(dst)
+	n.code(&c)
+	return c.Bytes()
 }
 
-func decodeProgress(b []byte) (progressFrame, error) {
-	if len(b) != link.MaxProgress {
-		return progressFrame{}, fmt.Errorf("a progress frame has %d bytes, want %d", len(b), link.MaxProgress)
+func (n *progressFrame) code(c *wire.Coder) {
+	c.U64("collective", &n.seq)
+	c.I32("rank", &n.Rank)
+	codeEntered(c, &n.entered)
+	c.Skip(3)
+}
+
+// codeEntered codes a bool as one byte. Only 1 is true.
+func codeEntered(c *wire.Coder, entered *bool) {
+	var b uint8
+	if *entered {
+		b = 1
 	}
-	le := binary.LittleEndian
-	return progressFrame{seq: le.Uint64(b), Rank: int32(le.Uint32(b[8:])), entered: b[12] == 1}, nil
+	if c.U8("entered", &b); c.Decoding() {
+		*entered = b == 1
+	}
+}
+
+func decodeProgress(b []byte) (n progressFrame, err error) {
+	c := wire.Decode(b)
+	if n.code(&c); c.End() != nil {
+		return progressFrame{}, fmt.Errorf("a progress frame of %d bytes, want %d: %w", len(b), link.MaxProgress, c.Err())
+	}
+	return n, nil
 }
 
 // faultCode is the kind of a failure. Its numbers are part of the protocol.
@@ -103,29 +118,38 @@ const (
 )
 
 func (f *Failure) appendTo(dst []byte) []byte {
-	le := binary.LittleEndian
-	host, text := Clip(f.Host, faultHost), Clip(f.Text, faultText)
-	var calls [2][]byte
+	texts := [...][]byte{[]byte(Clip(f.Host, faultHost)), []byte(Clip(f.Text, faultText)), nil, nil}
 	if f.Code == faultMismatch {
-		for i := range calls {
-			calls[i] = f.calls[i].appendTo(nil)
+		for i := range f.calls {
+			texts[2+i] = f.calls[i].appendTo(nil)
 		}
 	}
-	entered := byte(0)
-	if f.entered {
-		entered = 1
+	c := wire.Encode(dst)
+	f.code(&c, &texts)
+	return c.Bytes()
+}
+
+// code codes a fault with its host, text and calls.
+func (f *Failure) code(c *wire.Coder, texts *[4][]byte) {
+	by, rank := int32(f.By), int32(f.Rank)
+	c.U8("code", (*uint8)(&f.Code))
+	codeEntered(c, &f.entered)
+	c.Skip(2)
+	c.I32("by", &by)
+	c.I32("rank", &rank)
+	c.Millis("idle", &f.idle)
+	if c.Decoding() {
+		f.By, f.Rank = int(by), int(rank)
 	}
-	dst = append(dst, byte(f.Code), entered, 0, 0)
-	dst = le.AppendUint32(dst, uint32(f.By))
-	dst = le.AppendUint32(dst, uint32(f.Rank))
-	dst = le.AppendUint32(dst, uint32(min(f.idle.Milliseconds(), 1<<32-1)))
-	for _, n := range []int{len(host), len(text), len(calls[0]), len(calls[1])} {
-		dst = le.AppendUint16(dst, uint16(n))
+	names := [...]string{"host", "text", "first call", "second call"}
+	var sizes [len(names)]uint16
+	for i, name := range names {
+		sizes[i] = uint16(len(texts[i]))
+		c.U16(name, &sizes[i])
 	}
-	dst = append(dst, host...)
-	dst = append(dst, text...)
-	dst = append(dst, calls[0]...)
-	return append(dst, calls[1]...)
+	for i, name := range names {
+		c.View(name, int(sizes[i]), &texts[i])
+	}
 }
 
 // Clip returns the first n bytes of s.
@@ -133,40 +157,25 @@ func Clip(s string, n int) string { return s[:min(len(s), n)] }
 
 // DecodeFailure decodes a failure that another rank has sent.
 func DecodeFailure(b []byte) (*Failure, error) {
-	le := binary.LittleEndian
-	if len(b) < faultFixed {
-		return nil, fmt.Errorf("a fault has %d bytes, want at least %d", len(b), faultFixed)
-	}
-	f := &Failure{
-		Code: faultCode(b[0]), entered: b[1] == 1,
-		By: int(int32(le.Uint32(b[4:]))), Rank: int(int32(le.Uint32(b[8:]))),
-		idle: time.Duration(le.Uint32(b[12:])) * time.Millisecond,
+	f := &Failure{}
+	var texts [4][]byte
+	c := wire.Decode(b)
+	if f.code(&c, &texts); c.End() != nil {
+		return nil, fmt.Errorf("a fault of %d bytes: %w", len(b), c.Err())
 	}
 	if f.Code < FaultLost || f.Code > FaultGaveUp {
 		return nil, fmt.Errorf("a fault of unknown code %d", f.Code)
 	}
-	var fields [4][]byte
-	rest := b[faultFixed:]
-	for i := range fields {
-		n := int(le.Uint16(b[16+2*i:]))
-		if n > len(rest) {
-			return nil, fmt.Errorf("field %d of a fault has %d bytes, %d are left", i, n, len(rest))
-		}
-		fields[i], rest = rest[:n], rest[n:]
-	}
-	if len(rest) > 0 {
-		return nil, fmt.Errorf("%d bytes after the end of a fault", len(rest))
-	}
-	f.Host = strings.ToValidUTF8(string(fields[0]), "?")
-	f.Text = strings.ToValidUTF8(string(fields[1]), "?")
+	f.Host = strings.ToValidUTF8(string(texts[0]), "?")
+	f.Text = strings.ToValidUTF8(string(texts[1]), "?")
 	if f.Code != faultMismatch {
 		return f, nil
 	}
 	for i := range f.calls {
-		if err := checkCall(fields[2+i]); err != nil {
+		if err := checkCall(texts[2+i]); err != nil {
 			return nil, err
 		}
-		f.calls[i] = decodeCall(fields[2+i])
+		f.calls[i] = decodeCall(texts[2+i])
 	}
 	return f, nil
 }

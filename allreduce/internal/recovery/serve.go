@@ -25,7 +25,10 @@ func (s *Steps) Serve(c net.Conn, from int, w *client.Wiring) error {
 	if _, err := io.ReadFull(c, b[:]); err != nil {
 		return err
 	}
-	asked := decodeRequest(b[:])
+	asked, err := decodeRequest(b[:])
+	if err != nil {
+		return err
+	}
 	out := &frameWriter{c: c, patience: s.cfg.Stall}
 	content, err := s.copied(asked, w.Epoch)
 	switch {

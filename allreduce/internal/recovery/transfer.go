@@ -16,6 +16,7 @@ import (
 	"github.com/gvw-project/gvw/internal/mesh"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
+	"github.com/gvw-project/gvw/internal/wire"
 )
 
 // A rank that lacks the results of a step, or the whole state, takes them from one
@@ -54,20 +55,22 @@ type request struct {
 }
 
 func (w request) appendTo(dst []byte) []byte {
-	le := binary.LittleEndian
-	dst = le.AppendUint32(dst, w.at.Epoch.Term)
-	dst = le.AppendUint32(dst, w.at.Epoch.N)
-	dst = le.AppendUint64(dst, w.at.Epoch.Incarnation)
-	dst = le.AppendUint64(dst, w.at.Step)
-	return append(dst, byte(w.what), 0, 0, 0, 0, 0, 0, 0)
+	c := wire.Encode(dst)
+	w.code(&c)
+	return c.Bytes()
 }
 
-func decodeRequest(b []byte) (w request) {
-	le := binary.LittleEndian
-	w.at.Epoch = protocol.Epoch{Term: le.Uint32(b), N: le.Uint32(b[4:]), Incarnation: le.Uint64(b[8:])}
-	w.at.Step = le.Uint64(b[16:])
-	w.what = protocol.Payload(b[24])
-	return w
+func (w *request) code(c *wire.Coder) {
+	w.at.Epoch.Code(c, "epoch")
+	c.U64("step", &w.at.Step)
+	c.U8("what", (*uint8)(&w.what))
+	c.Skip(7)
+}
+
+func decodeRequest(b []byte) (w request, err error) {
+	c := wire.Decode(b)
+	w.code(&c)
+	return w, c.End()
 }
 
 // errStateOnly is the source's answer that it has only the state, and no results.

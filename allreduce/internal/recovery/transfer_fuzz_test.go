@@ -21,12 +21,15 @@ func FuzzWant(f *testing.F) {
 	f.Add(request{at: client.Point{Epoch: testEpoch, Step: 7}, what: protocol.PayloadState}.appendTo(nil))
 	f.Add(make([]byte, requestSize))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if len(b) != requestSize {
-			return // the reader reads as many
+		w, err := decodeRequest(b)
+		if (err == nil) != (len(b) == requestSize) {
+			t.Fatalf("%d bytes: %v", len(b), err)
 		}
-		w := decodeRequest(b)
-		if again := decodeRequest(w.appendTo(nil)); again != w {
-			t.Errorf("%+v became %+v", w, again)
+		if err != nil {
+			return
+		}
+		if again, err := decodeRequest(w.appendTo(nil)); again != w || err != nil {
+			t.Errorf("%+v became %+v, %v", w, again, err)
 		}
 		_ = w.what.String()
 	})

@@ -3,12 +3,12 @@
 package poll
 
 import (
-	"encoding/binary"
 	"fmt"
 
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/internal/link"
 	"github.com/gvw-project/gvw/internal/shm"
+	"github.com/gvw-project/gvw/internal/wire"
 )
 
 // Ring returns the carrier of a shared-memory ring.
@@ -28,7 +28,11 @@ func (r ringCarrier) Offer() ([]byte, error) {
 
 // Accept opens the segment of an offer of link.MaxRingOffer bytes.
 func (r ringCarrier) Accept(offer []byte) error {
-	seg, err := r.c.d.segments.Open(decodeWhere(offer))
+	where, err := decodeWhere(offer)
+	if err != nil {
+		return err
+	}
+	seg, err := r.c.d.segments.Open(where)
 	if err != nil {
 		return err
 	}
@@ -60,21 +64,27 @@ func (c *conn) putRing(seg *shm.Segment, first bool) error {
 	return nil
 }
 
-// appendWhere appends the payload of an offer: process (4 bytes), descriptor (4), size in bytes (8),
+// codeWhere codes the payload of an offer: process (4 bytes), descriptor (4), size in bytes (8),
 // nonce (16).
-func appendWhere(dst []byte, w shm.Location) []byte {
-	le := binary.LittleEndian
-	dst = le.AppendUint32(dst, uint32(w.PID))
-	dst = le.AppendUint32(dst, uint32(w.FD))
-	dst = le.AppendUint64(dst, uint64(w.Bytes))
-	return append(dst, w.Nonce[:]...)
+func codeWhere(c *wire.Coder, w *shm.Location) {
+	c.I32("process", &w.PID)
+	c.I32("descriptor", &w.FD)
+	c.I64("size", &w.Bytes)
+	c.Raw("nonce", w.Nonce[:])
 }
 
-func decodeWhere(b []byte) (w shm.Location) {
-	le := binary.LittleEndian
-	w.PID, w.FD, w.Bytes = int32(le.Uint32(b)), int32(le.Uint32(b[4:])), int64(le.Uint64(b[8:]))
-	copy(w.Nonce[:], b[16:])
-	return w
+func appendWhere(dst []byte, w shm.Location) []byte {
+	c := wire.Encode(dst)
+	codeWhere(&c, &w)
+	return c.Bytes()
+}
+
+func decodeWhere(b []byte) (w shm.Location, err error) {
+	c := wire.Decode(b)
+	if codeWhere(&c, &w); c.End() != nil {
+		return shm.Location{}, fmt.Errorf("the offer of a ring: %w", c.Err())
+	}
+	return w, nil
 }
 
 // pollRing prepares the next try, as far as it goes through memory: a look at the ring's counters

@@ -3,10 +3,9 @@
 package job
 
 import (
-	"encoding/binary"
 	"fmt"
-	"math"
 
+	"github.com/gvw-project/gvw/internal/wire"
 	"github.com/gvw-project/gvw/learn/internal/vwtext"
 	"github.com/gvw-project/gvw/loss"
 )
@@ -53,43 +52,45 @@ func (r *Record) floats() [4]*float32 {
 
 // appendTo appends the wire form of r.
 func (r *Record) appendTo(dst []byte) []byte {
+	c := wire.Encode(dst)
+	version := uint32(recordVersion)
+	r.code(&c, &version)
+	return c.Bytes()
+}
+
+func (r *Record) code(c *wire.Coder, version *uint32) {
 	var flags uint32
 	if r.Stats.Seen.More {
 		flags |= 1
 	}
-	le := binary.LittleEndian
-	dst = le.AppendUint32(dst, recordVersion)
-	dst = le.AppendUint32(dst, flags)
+	c.U32("version", version)
+	if c.U32("flags", &flags); c.Decoding() {
+		r.Stats.Seen.More = flags&1 != 0
+	}
 	for _, f := range r.fields() {
-		dst = le.AppendUint64(dst, math.Float64bits(*f))
+		c.F64("sum", f)
 	}
 	for _, f := range r.floats() {
-		dst = le.AppendUint32(dst, math.Float32bits(*f))
+		c.F32("range", f)
 	}
-	dst = le.AppendUint64(dst, r.Stats.Examples)
-	return le.AppendUint64(dst, r.Stats.Features)
+	c.U64("examples", &r.Stats.Examples)
+	c.U64("features", &r.Stats.Features)
 }
 
 // Decode decodes the record that rank has sent, and returns the bytes behind it.
 func (r *Record) Decode(rank int, b []byte) (rest []byte, err error) {
-	le := binary.LittleEndian
 	if len(b) < RecordSize {
 		return nil, fmt.Errorf("learn: record of rank %d: got %d bytes, want at least %d: do all ranks run the same gvw?", rank, len(b), RecordSize)
 	}
-	if v := le.Uint32(b); v != recordVersion {
-		return nil, fmt.Errorf("learn: record of rank %d: got version %d, want %d: do all ranks run the same gvw?", rank, v, recordVersion)
+	var version uint32
+	got := *r // r keeps its values if the version is another one
+	c := wire.Decode(b)
+	got.code(&c, &version)
+	if version != recordVersion {
+		return nil, fmt.Errorf("learn: record of rank %d: got version %d, want %d: do all ranks run the same gvw?", rank, version, recordVersion)
 	}
-	r.Stats.Seen.More = le.Uint32(b[4:])&1 != 0
-	rest, b = b[RecordSize:], b[8:]
-	for _, f := range r.fields() {
-		*f, b = math.Float64frombits(le.Uint64(b)), b[8:]
-	}
-	for _, f := range r.floats() {
-		*f, b = math.Float32frombits(le.Uint32(b)), b[4:]
-	}
-	r.Stats.Examples = le.Uint64(b)
-	r.Stats.Features = le.Uint64(b[8:])
-	return rest, nil
+	*r = got
+	return c.Bytes(), c.Err()
 }
 
 // merge adds the record of the next rank. The order of the calls fixes the rounding.

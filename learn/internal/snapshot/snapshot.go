@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"github.com/gvw-project/gvw/internal/wire"
 )
 
 // Snapshot is a state, or the results of a step, on its way to another rank or into a
@@ -53,15 +55,14 @@ const (
 
 // Write writes the snapshot, with StateMark or ResultsMark as its mark.
 func (p *Snapshot) Write(w io.Writer, mark string) error {
-	var head [HeadSize]byte
-	le := binary.LittleEndian
-	copy(head[:], mark)
-	le.PutUint32(head[4:], version)
-	le.PutUint32(head[8:], uint32(p.Phase))
-	le.PutUint32(head[12:], uint32(len(p.Arrays)))
-	le.PutUint64(head[16:], uint64(p.Steps))
-	le.PutUint64(head[24:], uint64(len(p.Small)))
-	if _, err := w.Write(head[:]); err != nil {
+	h := head{
+		version: version, phase: uint32(p.Phase), arrays: uint32(len(p.Arrays)),
+		steps: uint64(p.Steps), small: uint64(len(p.Small)),
+	}
+	copy(h.mark[:], mark)
+	c := wire.Encode(make([]byte, 0, HeadSize))
+	h.code(&c)
+	if _, err := w.Write(c.Bytes()); err != nil {
 		return err
 	}
 	if _, err := w.Write(p.Small); err != nil {
@@ -78,6 +79,22 @@ func (p *Snapshot) Write(w io.Writer, mark string) error {
 		}
 	}
 	return nil
+}
+
+// head is the part of a snapshot before the small fields.
+type head struct {
+	mark                   [4]byte
+	version, phase, arrays uint32
+	steps, small           uint64
+}
+
+func (h *head) code(c *wire.Coder) {
+	c.Raw("mark", h.mark[:])
+	c.U32("version", &h.version)
+	c.U32("phase", &h.phase)
+	c.U32("arrays", &h.arrays)
+	c.U64("steps", &h.steps)
+	c.U64("length of the small fields", &h.small)
 }
 
 // longest returns the length of the longest array.
@@ -117,29 +134,30 @@ func writeArray(w io.Writer, v []float32, buf []byte) error {
 // Read reads a snapshot up to its arrays, and returns their number. The small fields determine
 // which arrays there are, so the caller decodes them before it calls ReadArrays.
 func Read(r io.Reader, mark string) (p Snapshot, arrays int, err error) {
-	var head [HeadSize]byte
-	if _, err := io.ReadFull(r, head[:]); err != nil {
+	var b [HeadSize]byte
+	if _, err := io.ReadFull(r, b[:]); err != nil {
 		return p, 0, cutOff("its head", err)
 	}
-	le := binary.LittleEndian
-	if got := string(head[:4]); got != mark {
-		return p, 0, fmt.Errorf("it begins with %q, want %q", got, mark)
+	var h head
+	c := wire.Decode(b[:])
+	h.code(&c)
+	switch {
+	case c.End() != nil:
+		return p, 0, c.Err()
+	case string(h.mark[:]) != mark:
+		return p, 0, fmt.Errorf("it begins with %q, want %q", h.mark[:], mark)
+	case h.version != version:
+		return p, 0, fmt.Errorf("it has version %d, this gvw reads %d: do all ranks run the same gvw?", h.version, version)
+	case h.phase > MaxPhase || h.arrays > maxArrays || h.steps > math.MaxInt32 || h.small > MaxSmall:
+		return p, 0, fmt.Errorf("phase %d, %d arrays, %d steps, %d bytes of small fields: it is damaged", h.phase, h.arrays, h.steps, h.small)
 	}
-	if v := le.Uint32(head[4:]); v != version {
-		return p, 0, fmt.Errorf("it has version %d, this gvw reads %d: do all ranks run the same gvw?", v, version)
-	}
-	phase, count := le.Uint32(head[8:]), le.Uint32(head[12:])
-	steps, size := le.Uint64(head[16:]), le.Uint64(head[24:])
-	if phase > MaxPhase || count > maxArrays || steps > math.MaxInt32 || size > MaxSmall {
-		return p, 0, fmt.Errorf("phase %d, %d arrays, %d steps, %d bytes of small things: it is damaged", phase, count, steps, size)
-	}
-	p.Phase, p.Steps = int(phase), int(steps)
+	p.Phase, p.Steps = int(h.phase), int(h.steps)
 	var small bytes.Buffer // grows as bytes arrive: the length is only a claim
-	if _, err := io.CopyN(&small, r, int64(size)); err != nil {
-		return p, 0, cutOff("its small things", err)
+	if _, err := io.CopyN(&small, r, int64(h.small)); err != nil {
+		return p, 0, cutOff("its small fields", err)
 	}
 	p.Small = small.Bytes()
-	return p, int(count), nil
+	return p, int(h.arrays), nil
 }
 
 // ReadArrays reads count arrays into the memory of dst, in that order.

@@ -3,12 +3,11 @@
 package carrier
 
 import (
-	"encoding/binary"
 	"fmt"
 	"hash/crc32"
-	"math"
 
 	"github.com/gvw-project/gvw/internal/link"
+	"github.com/gvw-project/gvw/internal/wire"
 )
 
 // The kinds of calls and notes.
@@ -49,41 +48,69 @@ type updateHead struct {
 }
 
 func (h updateHead) append(dst []byte) []byte {
-	le := binary.LittleEndian
-	dst = le.AppendUint64(dst, callUpdate)
-	dst = le.AppendUint64(dst, uint64(h.object))
-	dst = le.AppendUint64(dst, h.Round)
-	dst = le.AppendUint64(dst, h.Iteration)
-	dst = le.AppendUint64(dst, uint64(h.Sent))
-	dst = le.AppendUint64(dst, h.size)
-	dst = le.AppendUint64(dst, uint64(h.sum))
-	return le.AppendUint64(dst, math.Float64bits(h.Scale))
+	c := wire.Encode(dst)
+	h.code(&c)
+	return c.Bytes()
+}
+
+func (h *updateHead) code(c *wire.Coder) {
+	codeKind(c, callUpdate)
+	c.U32("object", &h.object)
+	codeZero(c)
+	c.U64("round", &h.Round)
+	c.U64("iteration", &h.Iteration)
+	c.I64("sent", &h.Sent)
+	c.U64("size", &h.size)
+	c.U32("crc32c", &h.sum)
+	codeZero(c)
+	c.F64("scale", &h.Scale)
+}
+
+// codeKind codes the kind of a call. A decoder accepts no other kind.
+func codeKind(c *wire.Coder, kind uint64) {
+	got := kind
+	if c.U64("kind", &got); c.Decoding() && got != kind {
+		c.Fail("kind", fmt.Errorf("got %d, want %d", got, kind))
+	}
+}
+
+// codeZero codes the upper half of a number of 8 bytes, which is 0.
+func codeZero(c *wire.Coder) {
+	var u uint32
+	if c.U32("reserved", &u); c.Decoding() && u != 0 {
+		c.Fail("reserved", fmt.Errorf("got %d, want 0", u))
+	}
 }
 
 func decodeUpdate(b []byte) (h updateHead, err error) {
-	le := binary.LittleEndian
-	if len(b) != updateSize || le.Uint64(b) != callUpdate || le.Uint64(b[8:])>>32 != 0 || le.Uint64(b[48:])>>32 != 0 {
-		return h, fmt.Errorf("the head of an update makes no sense: % x", b)
+	c := wire.Decode(b)
+	if h.code(&c); c.End() != nil {
+		return updateHead{}, fmt.Errorf("the head of an update: %w: % x", c.Err(), b)
 	}
-	h.object, h.size, h.sum = uint32(le.Uint64(b[8:])), le.Uint64(b[40:]), uint32(le.Uint64(b[48:]))
-	h.Head = Head{Round: le.Uint64(b[16:]), Iteration: le.Uint64(b[24:]), Sent: int64(le.Uint64(b[32:])), Scale: math.Float64frombits(le.Uint64(b[56:]))}
 	return h, nil
 }
 
 func appendDescribe(dst []byte, object uint32, description []byte) []byte {
-	le := binary.LittleEndian
-	dst = le.AppendUint64(dst, callDescribe)
-	dst = le.AppendUint32(dst, object)
-	dst = le.AppendUint32(dst, uint32(len(description)))
-	return append(dst, description...)
+	c := wire.Encode(dst)
+	codeDescribe(&c, &object, &description)
+	return c.Bytes()
 }
 
+func codeDescribe(c *wire.Coder, object *uint32, description *[]byte) {
+	size := uint32(len(*description))
+	codeKind(c, callDescribe)
+	c.U32("object", object)
+	c.U32("size", &size)
+	c.View("description", int(size), description)
+}
+
+// decodeDescribe returns the description as a part of b.
 func decodeDescribe(b []byte) (object uint32, description []byte, err error) {
-	le := binary.LittleEndian
-	if len(b) < describeSize || le.Uint64(b) != callDescribe || int(le.Uint32(b[12:])) != len(b)-describeSize {
-		return 0, nil, fmt.Errorf("the description of an object makes no sense: % x", b)
+	c := wire.Decode(b)
+	if codeDescribe(&c, &object, &description); c.End() != nil {
+		return 0, nil, fmt.Errorf("the description of an object: %w: % x", c.Err(), b)
 	}
-	return le.Uint32(b[8:]), b[describeSize:], nil
+	return object, description, nil
 }
 
 // note is a short message without data.
@@ -94,18 +121,22 @@ type note struct {
 }
 
 func (n note) append(dst []byte) []byte {
-	le := binary.LittleEndian
-	dst = le.AppendUint32(dst, n.kind)
-	dst = le.AppendUint32(dst, n.object)
-	return le.AppendUint64(dst, n.number)
+	c := wire.Encode(dst)
+	n.code(&c)
+	return c.Bytes()
+}
+
+func (n *note) code(c *wire.Coder) {
+	c.U32("kind", &n.kind)
+	c.U32("object", &n.object)
+	c.U64("number", &n.number)
 }
 
 func decodeNote(b []byte) (n note, err error) {
-	le := binary.LittleEndian
-	if len(b) != link.MaxProgress {
-		return n, fmt.Errorf("a note has %d bytes, want %d", len(b), link.MaxProgress)
+	c := wire.Decode(b)
+	if n.code(&c); c.End() != nil {
+		return note{}, fmt.Errorf("a note of %d bytes, want %d: %w", len(b), link.MaxProgress, c.Err())
 	}
-	n = note{kind: le.Uint32(b), object: le.Uint32(b[4:]), number: le.Uint64(b[8:])}
 	if n.kind < noteAck || n.kind > noteProbe {
 		return n, fmt.Errorf("a note of unknown kind %d", n.kind)
 	}

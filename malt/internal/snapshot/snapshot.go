@@ -35,6 +35,8 @@ import (
 	"hash/crc32"
 	"io"
 	"math"
+
+	"github.com/gvw-project/gvw/internal/wire"
 )
 
 // Object is the state of a vector or segment.
@@ -72,11 +74,10 @@ func Write(w io.Writer, objects []Object) error {
 		if len(o.Description) > MaxDescription {
 			return fmt.Errorf("snapshot: object %d has a description of %d bytes, the limit is %d", o.ID, len(o.Description), MaxDescription)
 		}
-		b := le.AppendUint32(nil, o.ID)
-		b = le.AppendUint32(b, uint32(len(o.Description)))
-		b = le.AppendUint64(b, o.Iteration)
-		b = le.AppendUint64(b, uint64(len(o.State)))
-		b = append(b, o.Description...)
+		c := wire.Encode(nil)
+		description, state := uint32(len(o.Description)), uint64(len(o.State))
+		o.code(&c, &description, &state)
+		b := append(c.Bytes(), o.Description...)
 		sum := crc32.Update(crc32.Checksum(b, castagnoli), castagnoli, o.State)
 		for _, part := range [][]byte{b, o.State, le.AppendUint32(nil, sum)} {
 			if _, err := w.Write(part); err != nil {
@@ -109,13 +110,26 @@ func Read(r io.Reader) ([]Object, error) {
 	return objects, nil
 }
 
+// code codes the fields before the description; description and state are the lengths of what
+// follows, in bytes.
+func (o *Object) code(c *wire.Coder, description *uint32, state *uint64) {
+	c.U32("id", &o.ID)
+	c.U32("description", description)
+	c.U64("iteration", &o.Iteration)
+	c.U64("state", state)
+}
+
 func readObject(r io.Reader) (o Object, err error) {
-	le := binary.LittleEndian
 	var head [objectSize]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return o, tooShort(err)
 	}
-	d, s := le.Uint32(head[4:]), le.Uint64(head[16:])
+	var d uint32
+	var s uint64
+	c := wire.Decode(head[:])
+	if o.code(&c, &d, &s); c.End() != nil {
+		return o, c.Err()
+	}
 	if d > MaxDescription || s > math.MaxInt64-MaxDescription {
 		return o, fmt.Errorf("a description of %d bytes and a state of %d bytes", d, s)
 	}
@@ -128,10 +142,10 @@ func readObject(r io.Reader) (o Object, err error) {
 		return o, tooShort(err)
 	}
 	b := body.Bytes()
-	if sum := crc32.Update(crc32.Checksum(head[:], castagnoli), castagnoli, b); sum != le.Uint32(tail[:]) {
+	if sum := crc32.Update(crc32.Checksum(head[:], castagnoli), castagnoli, b); sum != binary.LittleEndian.Uint32(tail[:]) {
 		return o, errors.New("its checksum is wrong: bytes have changed on the way")
 	}
-	o = Object{ID: le.Uint32(head[:]), Description: b[:d:d], Iteration: le.Uint64(head[8:])}
+	o.Description = b[:d:d]
 	if s > 0 {
 		o.State = b[d:]
 	}
