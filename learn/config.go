@@ -63,6 +63,7 @@ type Config struct {
 	OAA    OAAConfig
 	Batch  BatchConfig
 	Hybrid *Hybrid // SGD followed by L-BFGS; nil: no hybrid
+	Malt   MaltConfig
 
 	Model       ModelConfig
 	Output      OutputConfig

@@ -115,6 +115,16 @@ func (c *Config) options(rule sgd.Config) string {
 	if c.Model.Start != (sgd.Start{}) {
 		add("initial_weights", fmt.Sprintf("%+v", c.Model.Start))
 	}
+	if c.Malt.on() {
+		add("malt", c.Malt.Graph)
+		s := c.Malt.stage(new(faults))
+		add("sync", s.Sync)
+		add("cb_size", s.Every)
+		add("malt_send", fmt.Sprintf("%v:%d", s.Send, s.Whole))
+		add("outer", fmt.Sprintf("%g:%g", s.Outer.Rate, s.Outer.Momentum))
+		add("max_delay", s.MaxDelay)
+		add("malt_compress", c.Malt.Compress)
+	}
 	add("predict_only_model", c.Model.PredictOnly)
 	add("initial_model", c.Model.Initial != "")
 	return b.String()

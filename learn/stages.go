@@ -38,7 +38,12 @@ func (r *runner) trainer() (*trainer, error) {
 	case r.cfg.OAA.Classes > 0:
 		first, err = r.classes()
 	default:
-		first, err = r.online(r.cfg.Passes)
+		var online *sgdstage.Online
+		if online, err = r.online(r.cfg.Passes); err == nil {
+			if first = online; r.cfg.Malt.on() {
+				first = r.async(online)
+			}
+		}
 	}
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/learn/internal/batchstage"
 	"github.com/gvw-project/gvw/learn/internal/job"
+	"github.com/gvw-project/gvw/learn/internal/maltstage"
 	"github.com/gvw-project/gvw/learn/internal/output"
 	"github.com/gvw-project/gvw/learn/internal/sgdstage"
 	"github.com/gvw-project/gvw/learn/internal/snapshot"
@@ -82,6 +83,7 @@ var (
 	_ stage = (*sgdstage.Online)(nil)
 	_ stage = (*sgdstage.Classes)(nil)
 	_ stage = (*batchstage.Batch)(nil)
+	_ stage = (*maltstage.Stage)(nil)
 
 	_ allreduce.Shrinker = (*trainer)(nil)
 )

@@ -16,6 +16,8 @@ import (
 const (
 	defaultLoss = "squared"
 	defaultLink = "identity"
+
+	defaultEarlyTerminate = 3
 )
 
 // withDefaults returns c with defaults for the fields at zero. It first records in given which
@@ -39,7 +41,7 @@ func (c Config) withDefaults() Config {
 		c.Holdout.Period = 10
 	}
 	if c.Holdout.EarlyTerminate == 0 {
-		c.Holdout.EarlyTerminate = 3
+		c.Holdout.EarlyTerminate = defaultEarlyTerminate
 	}
 	if c.SGD.DecayLearningRate == 0 {
 		c.SGD.DecayLearningRate = 1
@@ -86,7 +88,7 @@ func (c *Config) Validate() error {
 	return errors.Join(
 		f.err(),
 		c.Holdout.Validate(), c.Features.Validate(), c.Reg.Validate(), c.SGD.Validate(), c.OAA.Validate(), c.FTRL.Validate(),
-		c.Loss.Validate(), c.Data.Validate(), hybrid.Validate(), c.Batch.Validate(), c.Model.Validate(), c.Metrics.Validate(),
+		c.Loss.Validate(), c.Data.Validate(), hybrid.Validate(), c.Batch.Validate(), c.Malt.Validate(), c.Model.Validate(), c.Metrics.Validate(),
 		c.Output.Validate(), c.Diagnostics.Validate(), c.Cluster.Validate(),
 		d.validateTogether(),
 	)
@@ -100,6 +102,7 @@ func (c *Config) validateTogether() error {
 	c.validateFTRL(&f)
 	c.validateNames(&f)
 	c.validateBatch(&f)
+	c.validateMalt(&f)
 	c.validateMeasures(&f)
 	c.validateFiles(&f)
 	return f.err()

@@ -101,7 +101,7 @@ var layers = []layer{
 	{"malt/internal/carrier", slices.Concat(bottom, wires, []string{"internal/link", "internal/mesh", "internal/members", "malt/graph", "malt/internal/pace"}), "it sends the updates of one epoch over its links; it needs neither their values nor a job"},
 	{"malt", slices.Concat(bottom, wires, []string{"malt", "internal/mesh", "internal/members", "internal/spantree/protocol", "internal/spantree/client"}), "shared vectors are useful without a learner, and need the connections of a job, not its collectives"},
 	{
-		"learn", slices.Concat(bottom, wires, []string{"learn", "model", "hdfsio", "optim", "allreduce", "loss", "feature", "internal/compat", "internal/hadoop", "internal/launch", "internal/status"}),
+		"learn", slices.Concat(bottom, wires, []string{"learn", "model", "hdfsio", "optim", "allreduce", "malt", "loss", "feature", "internal/compat", "internal/hadoop", "internal/launch", "internal/status"}),
 		"the training loop imports the packages below it; none of them imports it",
 	},
 
@@ -132,6 +132,7 @@ var layers = []layer{
 	{"learn/internal/examples", slices.Concat(bottom, []string{"feature"}), "the examples of a pass do not depend on the learner"},
 	{"learn/internal/job", slices.Concat(bottom, wires, []string{"allreduce", "feature", "loss", "learn/internal/snapshot", "learn/internal/vwtext"}), "the exchange of records does not depend on the learner"},
 	{"learn/internal/output", slices.Concat(bottom, []string{"feature", "model", "optim", "learn/internal/vwtext"}), "output files do not depend on the job"},
+	{"learn/internal/maltstage", slices.Concat(bottom, wires, []string{"feature", "loss", "malt", "optim", "learn/internal/sgdstage"}), "it adds shared vectors to the passes of SGD, of which it needs the stage but no run"},
 	{"learn/internal/sgdstage", slices.Concat(bottom, wires, []string{"feature", "loss", "model", "optim", "allreduce", "learn/metric", "learn/internal/examples", "learn/internal/job", "learn/internal/output", "learn/internal/snapshot", "learn/internal/tally", "learn/internal/training", "learn/internal/vwtext"}), "a stage gets its settings and collaborators; it imports no Config, no other stage and no run"},
 	{"learn/internal/snapshot", bottom, "the encoding of a state does not depend on its contents"},
 	{"learn/internal/tally", slices.Concat(bottom, wires, []string{"allreduce", "feature", "loss", "model", "learn/metric", "learn/internal/examples", "learn/internal/job", "learn/internal/output", "learn/internal/snapshot", "learn/internal/vwtext"}), "predictions are counted in the same way for all stages"},

@@ -170,8 +170,8 @@ func (r *reader) check() error {
 		return fmt.Errorf("slow and delay would be ignored with kind:%v", f.Kind)
 	case r.seen["slow"] && r.seen["delay"]:
 		return errors.New("both slow and delay: use only one of them")
-	case r.seen["slow"] && f.At != Work:
-		return fmt.Errorf("slow:%v is only for work: at %s use delay:T", f.Factor, r.at)
+	case r.seen["slow"] && f.At != Work && f.At != Exchange:
+		return fmt.Errorf("slow:%v is only for work and exchange: at %s use delay:T", f.Factor, r.at)
 	case r.seen["code"] && f.Kind != Exit:
 		return fmt.Errorf("code would be ignored with kind:%v", f.Kind)
 	case f.Kind.onConnections() && !f.At.connected():

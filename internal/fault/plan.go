@@ -20,6 +20,7 @@ const (
 	Wiring                // odd: the server has sent the members; even: the connections are open
 	Delivery              // a file is about to be committed at the end of the job
 	Write                 // an output file is about to get its name
+	Exchange              // an exchange of weights with shared vectors begins
 )
 
 // Kind is the effect of a fault.
@@ -55,7 +56,7 @@ type Fault struct {
 	N       uint64 // the number of the pass of the point, from 1
 	Kind    Kind
 	Code    int           // exit code of Exit
-	Factor  float64       // of Slow at Work: the factor of its duration; 0: use Delay
+	Factor  float64       // of Slow at Work, or at Exchange of the learning between two: the factor of its duration; 0: use Delay
 	Delay   time.Duration // of Slow: the additional time
 	Attempt uint64        // attempt of the rank, from 1; Any: all attempts
 
@@ -76,6 +77,7 @@ var Points = []Description{
 	Wiring:   {"wiring", "1: the other ranks are known, 2: the connections stand; 3 and 4 after a loss, and so on"},
 	Delivery: {"delivery", "the N-th file is about to be made final, at the end of the job"},
 	Write:    {"write", "the N-th output file is about to get its name"},
+	Exchange: {"exchange", "the N-th exchange of weights begins, with --malt"},
 }
 
 // Kinds describes the kinds, in the order of their numbers.
@@ -84,7 +86,7 @@ var Kinds = []Description{
 	Kill:     {"kill", "the process is killed: nothing is tidied up"},
 	Crash:    {"crash", "the process crashes: one of its goroutines panics"},
 	Stop:     {"stop", "the process is stopped, as by SIGSTOP"},
-	Slow:     {"slow", "from then on: slow:F takes F times as long (work), delay:T takes T longer"},
+	Slow:     {"slow", "from then on: slow:F takes F times as long (work, exchange), delay:T takes T longer"},
 	Drop:     {"drop", "the connections to other ranks end"},
 	Garble:   {"garble", "a bit of what is sent next to another rank flips, after the checksum"},
 	HalfOpen: {"halfopen", "the connections to other ranks stay, but nothing goes over them any more"},

@@ -8,6 +8,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/hdfsio/hdfs"
 	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/malt/graph"
 )
 
 // Categories, in the order of help.
@@ -197,6 +198,15 @@ var Learn = slices.Concat([]*cli.Spec{
 	{Name: "verbs_device", Sets: "Cluster.Join.VerbsDevice", Kind: cli.Text, Category: catCluster, Arg: "D", Def: "auto", More: true, Help: "this rank's RDMA device: name, name:port, or an address of it"},
 	{Name: "trace_dir", Sets: "Cluster.Join.TraceDir", Kind: cli.Text, Category: catCluster, Arg: "DIR", More: true, Help: "folder for execution traces of ranks that wait long"},
 }, credentialFlags(catCluster), guardFlags, []*cli.Spec{
+	{Name: "malt", Sets: "Malt.Graph", Kind: cli.Text, Category: catUpdate, Arg: "GRAPH", Choices: graph.Names(), More: true, Help: "asynchronous training: exchange weights during passes, along this graph"},
+	{Name: "sync", Sets: "Malt.Sync", Read: maltSync, Kind: cli.Text, Category: catUpdate, Arg: "MODE", Def: "asp", More: true, Help: "with --malt: wait for no rank (asp), all (bsp), those S rounds behind (ssp:S), or neighbours (notify_ack)"},
+	{Name: "cb_size", Sets: "Malt.Every", Kind: cli.Integer, Positive: true, Category: catUpdate, Arg: "K", Def: "1000", More: true, Help: "with --malt: examples that a rank learns from between two exchanges"},
+	{Name: "malt_send", Sets: "Malt.Send", Read: maltSend, Kind: cli.Text, Category: catUpdate, Arg: "WHAT", Def: "models", More: true, Help: "with --malt: models, deltas, gradients, or deltas:M with models every M-th time"},
+	{Name: "outer_rate", Sets: "Malt.OuterRate", Kind: cli.Float, Positive: true, Category: catUpdate, Arg: "X", Def: "1", More: true, Help: "with --malt: length of the step to the mean of the models"},
+	{Name: "outer_momentum", Sets: "Malt.OuterMomentum", Read: maltMomentum, Kind: cli.Float, Category: catUpdate, Arg: "X", Def: "0", More: true, Help: "with --malt: Nesterov momentum of these steps"},
+	{Name: "max_delay", Sets: "Malt.MaxDelay", Kind: cli.Integer, Positive: true, Max: 1 << 30, Category: catUpdate, Arg: "D", More: true, Help: "with --malt: drop updates that are more than D exchanges late, and let late deltas count less"},
+	{Name: "malt_compress", Sets: "Malt.Compress", Read: maltCompress, Kind: cli.Text, Category: catUpdate, Arg: "HOW", More: true, Help: "with --malt and --sgd: f16, q8, or top:K, the K largest values"},
+
 	{Name: "dry_run", Kind: cli.Boolean, Category: catOther, More: true, Help: "print what a run would read, allocate and send, and end"},
 	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page; --help all for every option"},
 	{Name: "version", Kind: cli.Boolean, Category: catOther, More: true, Help: "the version"},

@@ -14,6 +14,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/learn"
 	"github.com/gvw-project/gvw/learn/metric"
+	"github.com/gvw-project/gvw/malt/graph"
 	"github.com/gvw-project/gvw/optim"
 	"github.com/gvw-project/gvw/optim/ftrl"
 )
@@ -111,3 +112,34 @@ var onLossNames = []string{allreduce.Abort: "abort", allreduce.Wait: "wait", all
 func OnLoss(name string) allreduce.OnLoss {
 	return allreduce.OnLoss(max(0, slices.Index(onLossNames, name)))
 }
+
+// maltWord returns a Read for a text of learn.MaltConfig, which the group itself checks. set sets the field in a
+// group without other faults.
+func maltWord(set func(c *learn.MaltConfig, word string)) func([]string) (any, error) {
+	return one(func(word string) (string, error) {
+		c := learn.MaltConfig{Graph: graph.Names()[0]}
+		set(&c, word)
+		return word, maltFault(c)
+	})
+}
+
+// maltFault returns the fault of a group without the name of its field.
+func maltFault(c learn.MaltConfig) error {
+	if e, ok := errors.AsType[*learn.UsageError](c.Validate()); ok {
+		return errors.New(e.Text)
+	}
+	return nil
+}
+
+var (
+	maltSync     = maltWord(func(c *learn.MaltConfig, word string) { c.Sync = word })
+	maltSend     = maltWord(func(c *learn.MaltConfig, word string) { c.Send = word })
+	maltCompress = maltWord(func(c *learn.MaltConfig, word string) { c.Compress, c.Send = word, "gradients" })
+	maltMomentum = one(func(word string) (float64, error) {
+		x, err := strconv.ParseFloat(word, 64)
+		if err != nil {
+			return 0, err
+		}
+		return x, maltFault(learn.MaltConfig{Graph: graph.Names()[0], OuterMomentum: x})
+	})
+)

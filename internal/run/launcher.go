@@ -52,6 +52,9 @@ func (p *launcher) launch(c *cli.Context, shardGiven bool, s *cli.Settings) (err
 	if shardGiven {
 		job.shard = c.String("shard")
 	}
+	if s.Has("malt") && !s.Has("on_loss") {
+		s.Set("on_loss", "abort") // asynchronous training replaces no rank
+	}
 	job.spares = int(c.Uint64("spares"))
 	switch {
 	case c.IsSet("max_restarts"):

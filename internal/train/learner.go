@@ -55,7 +55,7 @@ func Command(ctx context.Context, p *cli.Process, flags *cli.FlagSet, args []str
 	}
 	Note(p, s)
 	TakeData(p, s)
-	if s.Has("span_server") && !s.Has("on_loss") && p.Getenv(launch.EnvAttempt) != "" {
+	if s.Has("span_server") && !s.Has("on_loss") && !s.Has("malt") && p.Getenv(launch.EnvAttempt) != "" {
 		s.Set("on_loss", joinflags.RestartedOnLoss) // gvw supervise restarts this rank
 	}
 	if err := Check(s); err != nil {

@@ -53,7 +53,7 @@ func New(c Config, start []float32) (*Optimizer, error) {
 // number of weights is not that of New.
 func (o *Optimizer) Step(mean []float32) {
 	if len(mean) != len(o.start) {
-		panic(fmt.Sprintf("outer: Step: got %d weights, want %d", len(mean), len(o.start)))
+		panic(fmt.Sprintf("BUG: outer: Step: got %d weights, want %d", len(mean), len(o.start)))
 	}
 	for i, m := range mean {
 		mean[i] = o.Next(i, m)

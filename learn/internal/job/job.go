@@ -71,6 +71,9 @@ func (j *Job) Share(ctx context.Context, own Record) error {
 	return j.Merge()
 }
 
+// KeepOwn makes the record of this rank the sum, for work between two steps that no other rank takes part in.
+func (j *Job) KeepOwn(own Record) { j.alone, j.All = own, own }
+
 // Records codes the records of all ranks, as the last exchange has left them.
 func (j *Job) Records(c *snapshot.Coder) {
 	if !j.Keep && !c.Reading { // a single process has exchanged nothing

@@ -9,7 +9,6 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/feature"
-	"github.com/gvw-project/gvw/learn/internal/job"
 	"github.com/gvw-project/gvw/learn/internal/tally"
 	"github.com/gvw-project/gvw/learn/internal/training"
 	"github.com/gvw-project/gvw/loss"
@@ -34,6 +33,8 @@ type Online struct {
 
 	made  func() *model.Regressor // makes the current model
 	judge tally.Judge             // for the validation set
+
+	mixer Mixer // of own passes; nil: passes are steps
 
 	// also is a further collective of every exchange, before the records; nil: none.
 	also func(context.Context, *allreduce.Group) error
@@ -90,7 +91,10 @@ func (m *Online) Work(ctx context.Context) error {
 		if t.Learns(held) {
 			m.learner.Prefetch(next.after(b, ex))
 		}
-		return m.processor.process(m.learner, b, ex, held)
+		if err := m.processor.process(m.learner, b, ex, held); err != nil || m.mixer == nil || !t.Learns(held) {
+			return err
+		}
+		return m.mixer.Learned(ctx, b.FeaturesOf(ex))
 	}))
 }
 
@@ -130,8 +134,7 @@ func (m *Online) Exchange(ctx context.Context, g *allreduce.Group) error {
 			return err
 		}
 	}
-	sc := m.learner.Scalars()
-	if err := m.Tally.Share(ctx, job.Record{Nsx: sc.Nsx - m.Base.Nsx, TotalWeight: sc.TotalWeight - m.Base.TotalWeight}); err != nil {
+	if err := m.Tally.Share(ctx, m.record()); err != nil {
 		return err
 	}
 	if m.keeps() {

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package maltstage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/gvw-project/gvw/learn/internal/sgdstage"
+	"github.com/gvw-project/gvw/malt"
+)
+
+// Stage is training by passes over the shard with shared vectors. Its only step has all passes.
+type Stage struct {
+	*sgdstage.Online
+	config Config
+	join   malt.Config
+	done   bool
+}
+
+// New returns the stage of a learner. The configuration has no faults. join has the job of the shared vectors,
+// which is not the job of the step.
+func New(online *sgdstage.Online, config Config, join malt.Config) *Stage {
+	return &Stage{Online: online, config: config, join: join}
+}
+
+// Next returns the name of the step, and reports whether it is to be done.
+func (s *Stage) Next() (string, bool) {
+	return fmt.Sprintf("%d asynchronous passes", s.Passes), !s.done
+}
+
+// Work makes all passes, and returns when all ranks have made theirs. The job is wired before the first
+// pass, so that it notices a loss during the passes.
+func (s *Stage) Work(ctx context.Context) (err error) {
+	if err := s.Job.Ready(ctx); err != nil {
+		return err
+	}
+	if s.join.Total == 1 {
+		return s.passes(ctx, nil) // no other rank
+	}
+	g, err := malt.Join(ctx, s.join)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, g.Close()) }()
+	v, err := s.newVector(g)
+	if err != nil {
+		return err
+	}
+	if err := g.Protect(func() error { return s.train(ctx, v) }); err != nil {
+		return err
+	}
+	if err := g.Done(ctx); err != nil {
+		return err
+	}
+	stats := v.Stats()
+	s.join.Log.Info("asynchronous passes ended", slog.Uint64("rounds", v.Iteration()), slog.Uint64("sent", stats.Sent),
+		slog.Uint64("received", stats.Received), slog.Uint64("overwritten", stats.Overwritten),
+		slog.Uint64("dropped", stats.Dropped), slog.Uint64("damaged", stats.Damaged))
+	return nil
+}
+
+// newVector creates the shared vector for the table of the learner.
+func (s *Stage) newVector(g *malt.Group) (*malt.Vector[float32], error) {
+	table := newWeights(s.Learner(), s.Rule)
+	return malt.NewVector[float32](g, "weights", table.n*table.slots, s.config.vector())
+}
+
+// train makes all passes with exchanges over the vector.
+func (s *Stage) train(ctx context.Context, v *malt.Vector[float32]) error {
+	shape, err := s.config.graph(s.join.Total)
+	if err != nil {
+		return err
+	}
+	m, err := newMixer(s.config, s.join.Rank, s.Learner(), s.Rule, v, !complete(shape))
+	if err != nil {
+		return err
+	}
+	if err := s.passes(ctx, m); err != nil {
+		return err
+	}
+	return m.flush(ctx)
+}
+
+// passes makes all passes.
+func (s *Stage) passes(ctx context.Context, mixer sgdstage.Mixer) error {
+	for range s.Passes {
+		if err := s.OwnPass(ctx, mixer); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Commit ends the step.
+func (s *Stage) Commit() error {
+	s.CommitOwnPasses()
+	s.done = true
+	return nil
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/learn/internal/maltstage"
+	"github.com/gvw-project/gvw/learn/internal/sgdstage"
+	"github.com/gvw-project/gvw/malt"
+	"github.com/gvw-project/gvw/optim/outer"
+)
+
+// MaltConfig configures asynchronous training: ranks exchange weights every few examples (package malt), and no rank
+// waits for another one at the end of a pass. After the last pass the models of all ranks are averaged. All ranks
+// have the same settings.
+type MaltConfig struct {
+	Graph    string // to which ranks a rank sends, a name of package malt/graph; empty: no asynchronous training
+	Sync     string // for which ranks a rank waits: "asp", "bsp", "ssp:S" or "notify_ack"; empty: asp
+	Every    int    // examples that a rank learns from between two exchanges; 0: 1000
+	Send     string // "models", "deltas", "gradients", or "deltas:M" with models every M-th time; empty: models
+	MaxDelay int    // exchanges by which an update may be late: older ones are dropped, and late deltas count 1/(1+delay); 0: any
+	Compress string // encoding of updates, "f16", "q8" or "top:K", for rules without sums; empty: plain
+
+	OuterRate     float64 // η of the outer optimiser, the length of the step to the mean; 0: 1
+	OuterMomentum float64 // μ of its Nesterov momentum, less than 1; 0: none
+}
+
+// defaultEvery is the default of MaltConfig.Every.
+const defaultEvery = 1000
+
+// on reports whether training is asynchronous.
+func (c *MaltConfig) on() bool { return c.Graph != "" }
+
+// stage returns the configuration of the stage. f gets the faults of fields that are texts.
+func (c *MaltConfig) stage(f *faults) maltstage.Config {
+	s := maltstage.Config{
+		Graph: c.Graph, Sync: cmp.Or(c.Sync, "asp"), Every: cmp.Or(c.Every, defaultEvery), MaxDelay: c.MaxDelay,
+		Outer: outer.Config{Rate: c.OuterRate, Momentum: c.OuterMomentum},
+	}
+	var err error
+	if s.Send, s.Whole, err = maltstage.ParseSend(cmp.Or(c.Send, maltstage.Models.String())); err != nil {
+		f.add("Malt.Send", "%v", err)
+	}
+	if s.Format, err = maltstage.ParseFormat(c.Compress); err != nil {
+		f.add("Malt.Compress", "%v", err)
+	}
+	return s
+}
+
+// Validate reports every fault of the group at once.
+func (c *MaltConfig) Validate() error {
+	var f faults
+	if !c.on() {
+		if *c != (MaltConfig{}) {
+			f.add("Malt.Graph", "it is missing, and without it the other options of asynchronous training have no effect")
+		}
+		return f.err()
+	}
+	s := c.stage(&f)
+	for _, fault := range s.Faults() {
+		f.add("Malt."+fault.Field, "%v", fault.Err)
+	}
+	return f.err()
+}
+
+// validateMalt reports options that contradict asynchronous training.
+func (c *Config) validateMalt(f *faults) {
+	if !c.Malt.on() {
+		return
+	}
+	const field = "Malt.Graph"
+	join := c.Cluster.Join
+	switch {
+	case join == nil:
+		f.add(field, "asynchronous training is for the ranks of a job: give allreduce.Config.Server, or leave it out")
+		return
+	case c.TestOnly:
+		f.add(field, "nothing is learned: leave it out with learn.Config.TestOnly")
+	case c.batches():
+		f.add(field, "L-BFGS needs the exact sums of all ranks: leave learn.Config.Batch.BFGS and learn.Config.Hybrid out")
+	case c.OAA.Classes > 0:
+		f.add(field, "it is for one model of simple labels: leave learn.Config.OAA.Classes out")
+	}
+	if join.OnLoss == allreduce.Wait {
+		f.add("Cluster.Join.OnLoss", "a rank of asynchronous training cannot be replaced: use abort or shrink")
+	}
+	if join.Elastic {
+		f.add("Cluster.Join.Elastic", "the graph of asynchronous training has all ranks: leave it out")
+	}
+	if c.Holdout.EarlyTerminate != defaultEarlyTerminate {
+		f.add("Holdout.EarlyTerminate", "with learn.Config.Malt.Graph all passes are made, since ranks end them at different times")
+	}
+	if len(c.Holdout.Valid) > 0 {
+		f.add("Holdout.Valid", "with learn.Config.Malt.Graph no pass ends on all ranks at once: measure the models of learn.Config.Model.SavePerPass, or the final one")
+	}
+	if len(c.Metrics.Measures) > 0 {
+		f.add("Metrics.Measures", "with learn.Config.Malt.Graph no pass ends on all ranks at once: measure the final model in a run of its own")
+	}
+	rule, err := c.updateRule()
+	if err != nil {
+		return // reported by SGDConfig.Validate
+	}
+	s := c.Malt.stage(new(faults)) // MaltConfig.Validate reports them
+	for _, fault := range s.Conflicts(join.Total, rule) {
+		f.add("Malt."+fault.Field, "%v", fault.Err)
+	}
+}
+
+// async returns the stage of asynchronous training.
+func (r *runner) async(online *sgdstage.Online) stage {
+	c := &r.cfg
+	return maltstage.New(online, c.Malt.stage(new(faults)), c.maltJob())
+}
+
+// maltSpace distinguishes the job of the shared vectors from that of the collectives, which has the same server.
+const maltSpace = 0x6d616c74 << 32 // "malt"
+
+// maltStart limits the time until all ranks have joined the job of the shared vectors. A rank that is lost between the
+// starts of both jobs would otherwise be waited for as long as for the first one.
+const maltStart = time.Minute
+
+// maltJob returns the configuration of the job of the shared vectors.
+func (c *Config) maltJob() malt.Config {
+	j := c.Cluster.Join
+	m := malt.Config{
+		Server: j.Server, Job: j.Job, Rank: j.Rank, Total: j.Total, OnLoss: j.OnLoss,
+		Network: j.Network, Listen: j.Listen, Advertise: j.Advertise, Allow: j.Allow, Credentials: j.Credentials, Host: j.Host,
+		DialTimeout: j.DialTimeout, StartTimeout: j.StartTimeout, Heartbeat: j.Heartbeat, LostAfter: j.LostAfter,
+		ServerTimeout: j.ServerTimeout, Log: c.Diagnostics.Log,
+	}
+	// All ranks are there: they have joined the job of the collectives.
+	if m.StartTimeout == 0 || m.StartTimeout > maltStart {
+		m.StartTimeout = maltStart
+	}
+	m.Job.UniqueID ^= maltSpace
+	if m.Job.RunKey != "" {
+		m.Job.RunKey += "+malt"
+	}
+	return m
+}

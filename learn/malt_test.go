@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/gvw-project/gvw/allreduce"
+)
+
+// open opens a file that a run has committed.
+func (f *files) open(name string) (io.ReadCloser, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	b, ok := f.m[name]
+	if !ok {
+		return nil, fmt.Errorf("no run has written %s", name)
+	}
+	return io.NopCloser(bytes.NewReader(b)), nil
+}
+
+// lossOf returns the mean loss of a model on other examples.
+func lossOf(t *testing.T, out *files, name, text string) float64 {
+	t.Helper()
+	report, err := Run(t.Context(), Config{
+		Data: DataConfig{Inputs: []Input{textInput("test", text)}}, TestOnly: true, Loss: LossConfig{Function: "logistic"},
+		Model: ModelConfig{Initial: name, Open: out.open},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report.AverageLoss()
+}
+
+// asyncCase is a way to train asynchronously.
+type asyncCase struct {
+	malt   MaltConfig
+	change func(*Config)
+}
+
+func (c asyncCase) String() string {
+	return fmt.Sprintf("%s,%s,%s", c.malt.Graph, c.malt.Sync, c.malt.Send)
+}
+
+// In each synchrony, with several graphs and kinds of updates, four ranks reach the loss of one process within 1 %.
+func TestAsynchronousRanksReachTheLossOfOneProcess(t *testing.T) {
+	all := strings.SplitAfter(randomText(12000), "\n")
+	text, held := strings.Join(all[:8000], ""), strings.Join(all[8000:], "")
+	train := func(c *Config, out *files, name string) {
+		c.Passes, c.Output.Create, c.Model.Final = 6, out.create, name
+	}
+	var out files
+	one := Config{
+		Data: DataConfig{Inputs: []Input{textInput("all", text)}}, Features: FeatureConfig{Bits: 10},
+		Loss: LossConfig{Function: "logistic"}, Holdout: HoldoutConfig{Off: true},
+	}
+	train(&one, &out, "one")
+	if _, err := Run(t.Context(), one); err != nil {
+		t.Fatal(err)
+	}
+	want := lossOf(t, &out, "one", held)
+
+	none := func(*Config) {}
+	cases := []asyncCase{
+		{MaltConfig{Graph: "all", Sync: "bsp", Send: "gradients", Every: 20}, none},
+		{MaltConfig{Graph: "all", Sync: "bsp", Send: "deltas", Every: 20, OuterRate: 1.5, OuterMomentum: 0.5}, none},
+		{MaltConfig{Graph: "all", Sync: "ssp:2", Send: "gradients", Every: 200, MaxDelay: 8}, none},
+		{MaltConfig{Graph: "all", Sync: "bsp", Send: "gradients", Every: 20}, func(c *Config) { c.Reg.L1, c.Reg.L2 = 1e-7, 1e-6 }},
+		{MaltConfig{Graph: "ring", Sync: "notify_ack", Send: "deltas:4", Every: 50}, none},
+	}
+	for _, graph := range []string{"all", "halton", "one_peer"} {
+		for _, sync := range []string{"asp", "bsp", "ssp:2", "notify_ack"} {
+			cases = append(cases, asyncCase{MaltConfig{Graph: graph, Sync: sync, Every: 50}, none})
+		}
+	}
+	for _, c := range cases {
+		t.Run(c.String(), func(t *testing.T) {
+			var out files
+			reports, errs := runRanks(t, deal(text, 4), func(rank int, cfg *Config) {
+				train(cfg, &out, fmt.Sprintf("m%d", rank))
+				cfg.Malt = c.malt
+				c.change(cfg)
+			})
+			if err := errors.Join(errs...); err != nil {
+				t.Fatal(err)
+			}
+			for rank, r := range reports {
+				if r.Digest != reports[0].Digest || r.Stats.Examples != 6*8000 {
+					t.Errorf("rank %d: %d examples, model %x; want %d and that of rank 0, %x", rank, r.Stats.Examples, r.Digest[:4], 6*8000, reports[0].Digest[:4])
+				}
+			}
+			if got := lossOf(t, &out, "m0", held); math.Abs(got-want) > 0.01*want {
+				t.Errorf("loss: got %.5f, want %.5f within 1 %%", got, want)
+			} else {
+				t.Logf("loss: %.5f, of one process %.5f", got, want)
+			}
+		})
+	}
+}
+
+// With bsp the model does not depend on timing.
+func TestSynchronousRoundsHaveFixedBits(t *testing.T) {
+	var digests [][32]byte
+	for range 3 {
+		reports, errs := runRanks(t, deal(randomText(1000), 3), func(_ int, c *Config) {
+			c.Passes, c.Malt = 2, MaltConfig{Graph: "halton", Sync: "bsp", Every: 7}
+		})
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+		digests = append(digests, reports[0].Digest)
+	}
+	if digests[0] != digests[1] || digests[0] != digests[2] {
+		t.Errorf("got models %x, want equal ones", digests)
+	}
+}
+
+// Compressed updates of plain SGD, held-out examples, models of passes and the log of passes work as without
+// asynchronous training.
+func TestAsynchronousTrainingWritesWhatOthersDo(t *testing.T) {
+	for _, compress := range []string{"", "f16", "q8", "top:10"} {
+		var out files
+		log := make([]bytes.Buffer, 3)
+		reports, errs := runRanks(t, deal(randomText(900), 3), func(rank int, c *Config) {
+			c.Passes, c.Holdout.Off, c.SGD.Plain = 3, false, true
+			c.Malt = MaltConfig{Graph: "all", Sync: "bsp", Every: 10, Send: "gradients", Compress: compress}
+			c.Metrics.PassLog = &log[rank]
+			if rank == 0 {
+				c.Output.Create, c.Model.Final, c.Model.SavePerPass = out.create, "m", true
+			}
+		})
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"m", "m.1", "m.2", "m.3"} {
+			if len(out.m[name]) == 0 {
+				t.Errorf("%q: no model %s", compress, name)
+			}
+		}
+		if r := reports[0]; r.Passes != 3 || !(r.HoldoutLoss > 0 && r.HoldoutLoss < 0.65) || r.HoldoutLoss != reports[1].HoldoutLoss {
+			t.Errorf("%q: got %d passes and held-out losses %v and %v", compress, r.Passes, r.HoldoutLoss, reports[1].HoldoutLoss)
+		}
+		for rank := range log {
+			if n := strings.Count(log[rank].String(), `"examples":270,`); n != 3 {
+				t.Errorf("%q: rank %d logs %d passes of its 270 examples, want 3:\n%s", compress, rank, n, &log[rank])
+			}
+		}
+	}
+}
+
+// A rank that is lost leaves its share of the data out with shrink, and ends the job with abort.
+func TestAsynchronousTrainingLosesARank(t *testing.T) {
+	for _, policy := range []allreduce.OnLoss{allreduce.Shrink, allreduce.Abort} {
+		var out files
+		reports, errs := runRanks(t, deal(randomText(1200), 4), func(rank int, c *Config) {
+			c.Passes, c.Malt = 4, MaltConfig{Graph: "halton", Sync: "bsp", Every: 10}
+			c.Cluster.Join.OnLoss = policy
+			if rank == 1 {
+				c.Data.Inputs[0] = failsOn(c.Data.Inputs[0], 3)
+			} else {
+				c.Output.Create, c.Model.Final = out.create, fmt.Sprintf("m%d", rank)
+			}
+		})
+		for rank, err := range errs {
+			lost := rank == 1 || policy == allreduce.Abort
+			if lost && (err == nil || !strings.Contains(err.Error(), "pulled the plug")) {
+				t.Errorf("%v: rank %d: got %v, want the cause", policy, rank, err)
+			}
+			if !lost && (err != nil || reports[rank].Digest != reports[0].Digest || len(out.m[fmt.Sprintf("m%d", rank)]) == 0) {
+				t.Errorf("%v: rank %d: got %v, want the same model as rank 0", policy, rank, err)
+			}
+		}
+	}
+}
+
+// failsOn returns an input that cannot be opened for the n-th time, from 1.
+func failsOn(in Input, n int) Input {
+	open := in.Open
+	in.Open = func(ctx context.Context) (io.ReadCloser, error) {
+		if n--; n == 0 {
+			return nil, hungError{errors.New("pulled the plug")}
+		}
+		return open(ctx)
+	}
+	return in
+}
+
+func TestAsynchronousTrainingRefuses(t *testing.T) {
+	for _, c := range []struct {
+		change func(*Config)
+		want   string
+	}{
+		{func(c *Config) { c.Cluster.Join = nil }, "ranks of a job"},
+		{func(c *Config) { c.Malt.Graph = "" }, "it is missing"},
+		{func(c *Config) { c.Malt.Graph = "line" }, "Malt.Graph"},
+		{func(c *Config) { c.Malt.Sync = "soon" }, "Malt.Sync"},
+		{func(c *Config) { c.Malt.Send = "all" }, "Malt.Send"},
+		{func(c *Config) { c.Malt.Every = -1 }, "Malt.Every"},
+		{func(c *Config) { c.Malt.OuterMomentum = 2 }, "Malt.OuterRate"},
+		{func(c *Config) { c.Malt.Compress = "zip" }, "Malt.Compress"},
+		{func(c *Config) { c.Malt.Compress = "q8" }, "adaptive or normalised"},
+		{func(c *Config) { c.Cluster.Join.OnLoss = allreduce.Wait }, "cannot be replaced"},
+		{func(c *Config) { c.OAA.Classes = 3 }, "simple labels"},
+		{func(c *Config) { c.Batch.BFGS, c.Passes = true, 3 }, "exact sums"},
+		{func(c *Config) { c.Holdout.EarlyTerminate = 2 }, "all passes are made"},
+		{func(c *Config) { c.Metrics.Measures = []string{"auc"} }, "final model"},
+		{func(c *Config) { c.Holdout.Valid = []Input{textInput("v", "1 | a\n")} }, "no pass ends"},
+	} {
+		cfg := Config{
+			Data: DataConfig{Inputs: []Input{textInput("d", "1 | a\n")}}, Loss: LossConfig{Function: "logistic"},
+			Malt:    MaltConfig{Graph: "all", Sync: "bsp"},
+			Cluster: ClusterConfig{Join: &allreduce.Config{Server: "s:1", Job: allreduce.Job{UniqueID: 1}, Total: 4}},
+		}
+		if c.change(&cfg); cfg.Validate() == nil || !strings.Contains(cfg.Validate().Error(), c.want) {
+			t.Errorf("got %v, want %q", cfg.Validate(), c.want)
+		}
+	}
+}
