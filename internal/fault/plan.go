@@ -77,7 +77,7 @@ var Points = []Description{
 	Wiring:   {"wiring", "1: the other ranks are known, 2: the connections stand; 3 and 4 after a loss, and so on"},
 	Delivery: {"delivery", "the N-th file is about to be made final, at the end of the job"},
 	Write:    {"write", "the N-th output file is about to get its name"},
-	Exchange: {"exchange", "the N-th exchange of weights begins, with --malt"},
+	Exchange: {"exchange", "the N-th exchange of weights of asynchronous training begins"},
 }
 
 // Kinds describes the kinds, in the order of their numbers.
