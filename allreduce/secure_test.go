@@ -192,7 +192,7 @@ func TestBytesChangedBetweenRanks(t *testing.T) {
 // A rank accepts connections only from the networks in Config.Allow.
 func TestAllowedRanks(t *testing.T) {
 	for network, want := range map[string]bool{"127.0.0.0/8": true, "10.0.0.0/8": false} {
-		cfg := Config{Allow: []netip.Prefix{netip.MustParsePrefix(network)}, DialTimeout: 300 * time.Millisecond}
+		cfg := Config{Allow: []netip.Prefix{netip.MustParsePrefix(network)}, DialTimeout: 2 * time.Second}
 		j := newTCPJob(t, 2, cfg)
 		errs := j.all(func(rank int) error { return j.groups[rank].Ready(ctx, Shard{}) })
 		err := errors.Join(errs...)

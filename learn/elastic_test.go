@@ -17,7 +17,8 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 )
 
-// elasticJob returns the configuration of a rank in an elastic job of three with a short wait.
+// elasticJob returns the configuration of a rank in an elastic job of three. On a busy machine
+// the ranks that come need some time to come.
 func elasticJob(server string, place RunDir, out *files, rank int, part string) Config {
 	return Config{
 		Data:     DataConfig{Inputs: []Input{textInput(fmt.Sprintf("part %d", rank), part)}},
@@ -33,7 +34,7 @@ func elasticJob(server string, place RunDir, out *files, rank int, part string) 
 			SingleWriter: true,
 			Join: &allreduce.Config{
 				Server: server, Job: allreduce.Job{UniqueID: 9, RunKey: "run"}, Rank: rank, Total: 3, Listen: "127.0.0.1:0",
-				OnLoss: allreduce.Wait, Elastic: true, StartTimeout: 300 * time.Millisecond,
+				OnLoss: allreduce.Wait, Elastic: true, StartTimeout: 2 * time.Second,
 			},
 		},
 	}
@@ -45,6 +46,7 @@ func TestJobWithoutRanksThatDoNotCome(t *testing.T) {
 	parts := deal(randomText(300), 3)
 	for missing := range 3 {
 		t.Run(fmt.Sprint("rank ", missing), func(t *testing.T) {
+			t.Parallel()
 			came := slices.DeleteFunc([]int{0, 1, 2}, func(r int) bool { return r == missing })
 			var want, got files
 			_, errs := runRanks(t, []string{parts[came[0]], parts[came[1]]}, func(rank int, c *Config) {
@@ -116,6 +118,9 @@ func TestLateRanksOfAJobUnderWay(t *testing.T) {
 					}
 				}
 				_, errs[r] = Run(t.Context(), c)
+				if r == 2 {
+					once.Do(func() { close(here) }) // the job has not started with it
+				}
 			})
 		}
 		<-here
