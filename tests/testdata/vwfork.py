@@ -6,12 +6,16 @@ this one, so that Python starts and loads vw only once. The answer is a line
 with the exit code, or the negated number of the signal that ended it."""
 import json
 import os
+import resource
 import signal
 import sys
 
 import vowpalwabbit
 
-LIMIT = 10  # seconds that a command line may take; it takes some 0.02
+# Limits that detect a hang, in seconds. A command line takes some 0.01 of a processor's
+# time, however busy the machine is.
+PROCESSOR = 10
+CLOCK = 150
 
 
 def child(job):
@@ -22,7 +26,8 @@ def child(job):
     if job.get("out", job["log"]) != job["log"]:
         log = os.open(job["out"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     os.dup2(log, 1)
-    signal.alarm(LIMIT)
+    resource.setrlimit(resource.RLIMIT_CPU, (PROCESSOR, PROCESSOR))
+    signal.alarm(CLOCK)
     try:
         vowpalwabbit.Workspace(arg_list=job["args"]).finish()
     except BaseException as err:  # vw's errors are exceptions here
