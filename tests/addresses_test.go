@@ -54,7 +54,7 @@ func sums(t *testing.T, options string) result {
 	return twoHosts(t, serverBin+` --nondaemon --bind 10.77.0.1 >server.log 2>&1 & server=$!
 trap 'kill $server' EXIT
 set +e
-until grep -q serving server.log; do sleep 0.05; done
+until grep -qs serving server.log; do sleep 0.05; done
 echo 40 | $gvw allreduce --op sum --type i64 --span_server 10.77.0.1 --unique_id 1 --start_timeout 5s --total 2 --node 0 >out0 2>err0 & first=$!
 echo 2 | on2 $gvw allreduce --op sum --type i64 --span_server 10.77.0.1 --unique_id 1 --start_timeout 5s --total 2 --node 1 `+options+` >out1 2>err1
 echo "code $?"
@@ -66,6 +66,7 @@ cat err0 err1 >&2`)
 // TestANetworkChoosesTheAddress: of two interfaces, the one in the given network is bound and
 // advertised, with a port of the range.
 func TestANetworkChoosesTheAddress(t *testing.T) {
+	t.Parallel()
 	for _, options := range []string{
 		"--bind 10.77.0.0/16 --port_range 26544-26545",
 		"--advertise 10.77.0.0/16",

@@ -13,6 +13,7 @@ import (
 // TestNamesAreThoseOfVW compares --audit and --invert_hash with vw's: the same
 // names, indices and values, weights within the bar.
 func TestNamesAreThoseOfVW(t *testing.T) {
+	t.Parallel()
 	vw := realVW(t)
 	text := namespaceText()
 	for _, options := range []string{

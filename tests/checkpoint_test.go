@@ -65,11 +65,7 @@ func (j *hybridJob) train(more ...string) string {
 // them are in it.
 func (j *hybridJob) slowly(more ...string) *process {
 	j.t.Helper()
-	j.t.Setenv("GVW_FAULT", "work:4,delay:20s")
-	p := start(j.t, j.dir, gvwBin, j.args(append([]string{"-f", "m"}, more...)...)...)
-	if err := os.Unsetenv("GVW_FAULT"); err != nil { // later jobs run at full speed
-		j.t.Fatal(err)
-	}
+	p := startWith(j.t, j.dir, nil, []string{"GVW_FAULT=work:4,delay:20s"}, gvwBin, j.args(append([]string{"-f", "m"}, more...)...)...)
 	waitFor(j.t, "the fourth step of all ranks", func() bool {
 		for rank := range 4 {
 			log, err := os.ReadFile(filepath.Join(j.logs(), fmt.Sprintf("rank-%02d.log", rank)))
@@ -136,6 +132,7 @@ func kill(t *testing.T, pids ...int) {
 // checkpoints the job continues from the third step, without them it starts again; the model
 // has the same bytes.
 func TestAllWorkersAreLost(t *testing.T) {
+	t.Parallel()
 	j := newHybridJob(t)
 	whole := j.train()
 	for _, more := range [][]string{nil, {"--checkpoint", "ck"}, {"--checkpoint", "ck", "--checkpoint_every", "2"}} {
@@ -173,6 +170,7 @@ func TestAllWorkersAreLost(t *testing.T) {
 // TestLauncherIsLost kills gvw run with all its processes. A second run continues from the
 // checkpoints of the first if it is asked to and has the same options.
 func TestLauncherIsLost(t *testing.T) {
+	t.Parallel()
 	j := newHybridJob(t)
 	whole, otherWhole := j.train(), j.train("--l2", "2")
 	p := j.slowly("--checkpoint", "ck")

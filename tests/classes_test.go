@@ -14,6 +14,7 @@ import (
 // TestClassesAsVW compares one against all with the real vw: what is predicted
 // while learning, the model's scores read by both programs, table and summary.
 func TestClassesAsVW(t *testing.T) {
+	t.Parallel()
 	vw := realVW(t)
 	for _, options := range []string{
 		"--oaa 5",
@@ -135,6 +136,7 @@ func compareScores(t *testing.T, got, want string) {
 // Training that continues from a model of one against all equals uninterrupted
 // training: each class's sums are in the model.
 func TestClassesResumeExactly(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	classData(t, dir, 5)
 	both := readFile(t, filepath.Join(dir, "five.vw"))
@@ -154,6 +156,7 @@ func TestClassesResumeExactly(t *testing.T) {
 // Four workers average the weights of all classes: the model predicts as well as
 // that of one process, and is the same on all ranks (or the job would fail).
 func TestClassesOnACluster(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	classData(t, dir, 5)
 	average := func(text string) float64 {

@@ -91,6 +91,7 @@ func pipedText(n int) []string {
 // TestEachLineIsAnsweredBeforeTheNext writes a line and waits for the prediction
 // before it writes the next one. Predictions and models are those of a file.
 func TestEachLineIsAnsweredBeforeTheNext(t *testing.T) {
+	t.Parallel()
 	lines := pipedText(300)
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "text.vw"), strings.Join(lines, ""))

@@ -11,6 +11,7 @@ import (
 // Training that stopped early leaves the model of its best pass, with the
 // counters of that pass, from which both programs continue with equal results.
 func TestCountersOfTheBestPassAsVW(t *testing.T) {
+	t.Parallel()
 	vw := realVW(t)
 	for _, options := range []string{
 		"--sgd -l 0.3",

@@ -15,6 +15,7 @@ import (
 // gets its slot after the job has ended exits with 0, as the others do; if it is rank 0's, it
 // also writes the model.
 func TestMapTasksThatCame(t *testing.T) {
+	t.Parallel()
 	dir, _ := mapTasks(t, hybridOptions()...)
 	for late, came := range map[int][]int{3: {0, 1, 2}, 0: {1, 2, 3}} {
 		for i, r := range came { // in the output format of gvw run
@@ -68,6 +69,7 @@ func TestMapTasksThatCame(t *testing.T) {
 // When a rank does not join, the others share its part of the list of files, and the model uses
 // all of the input.
 func TestRanksThatCameShareAllOfTheInput(t *testing.T) {
+	t.Parallel()
 	dir, _ := mapTasks(t, hybridOptions()...)
 	data := []string{"-d", "part.0", "-d", "part.1", "-d", "part.2", "-d", "part.3"}
 	gvw(t, dir, append(append([]string{"run", "-n", "2", "--", "-f", "two", "--cache_file", "c", "--quiet"}, data...), hybridOptions()...)...)

@@ -291,6 +291,7 @@ func (r *relay) cut() {
 // and so misses the end. A restarted server with its journal reports the end; without the
 // journal the rank finds it in the run directory.
 func TestMissedTheEnd(t *testing.T) {
+	t.Parallel()
 	for _, journal := range []bool{true, false} {
 		t.Run(fmt.Sprintf("journal %v", journal), func(t *testing.T) {
 			t.Parallel()
@@ -342,6 +343,7 @@ func TestMissedTheEnd(t *testing.T) {
 // rank succeeds and has written all its files. GVW_ENDINGS=100 runs 100 jobs,
 // GVW_ENDING=17 only the 17th.
 func TestEndingsAtRandom(t *testing.T) {
+	t.Parallel()
 	jobs := func(name string, n int) int {
 		if v := os.Getenv(name); v != "" {
 			var err error

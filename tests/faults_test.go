@@ -18,6 +18,7 @@ import (
 // TestFaultsAreNamed gives the learner invalid input and checks what the user sees: the exit
 // code, the name of the file, line or flag, and no output file under its final name.
 func TestFaultsAreNamed(t *testing.T) {
+	t.Parallel()
 	good := readFile(t, filepath.Join("testdata", "golden", "reg500.vw.gz"))
 	for _, c := range []struct {
 		name    string
@@ -135,6 +136,7 @@ func nothingLeft(t *testing.T, dir string, outputs ...string) {
 // TestMalformedLines trains over lines with every fault that the parser reports: the run
 // continues as vw's does, and each line is named.
 func TestMalformedLines(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	lines := []string{
 		"1 |a x:1 y:2", "x |a b", "1 y |a b", "1 |:3 x", "1 |a x:1:2 z", "1 |a x:1abc z",

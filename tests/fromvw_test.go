@@ -15,6 +15,7 @@ import (
 // TestFromVWTutorial runs the commands of docs/from-vw.md and looks for the lines that it
 // shows.
 func TestFromVWTutorial(t *testing.T) {
+	t.Parallel()
 	page := readFile(t, "../docs/from-vw.md")
 	blocks := regexp.MustCompile("(?ms)^```console\n(.*?)^```$").FindAllStringSubmatch(page, -1)
 	if len(blocks) < 8 {

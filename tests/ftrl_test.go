@@ -12,6 +12,7 @@ import (
 // learning, table, sums, each program's predictions from the other's model, and
 // training that continues from it.
 func TestFTRLAsVW(t *testing.T) {
+	t.Parallel()
 	vw := realVW(t)
 	for _, c := range []struct{ input, options, unkept string }{
 		{"reg500.vw", "--ftrl", ""},

@@ -24,6 +24,7 @@ const (
 // TestGolden trains and tests every recorded option set of vw 9.11.2 (SGD and L-BFGS) and of vw
 // 7.10 (L-BFGS), and compares all output files.
 func TestGolden(t *testing.T) {
+	t.Parallel()
 	cases := 0
 	for line := range strings.Lines(readFile(t, "testdata/golden/INDEX.tsv")) {
 		col := strings.Split(strings.TrimRight(line, "\n"), "\t")

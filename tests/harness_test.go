@@ -163,6 +163,15 @@ func statOf(pid int) []string {
 	return strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
 }
 
+// parentOf returns the process id of a process's parent; "" if there is no such process.
+func parentOf(pid string) string {
+	n, err := strconv.Atoi(pid)
+	if f := statOf(n); err == nil && len(f) > 1 {
+		return f[1]
+	}
+	return ""
+}
+
 // proceed continues a stopped process.
 func (p *process) proceed() {
 	p.t.Helper()

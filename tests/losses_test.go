@@ -160,6 +160,7 @@ func logged(log, match string) int {
 // its next attempt. When the rank is continued, in the middle or after the end, it disturbs no
 // other rank, exits with a code for this case, and writes no file.
 func TestStoppedWorker(t *testing.T) {
+	t.Parallel()
 	want := plainModel(t)
 	const victim = 2
 	for _, early := range []bool{true, false} {
@@ -219,6 +220,7 @@ func TestStoppedWorker(t *testing.T) {
 // again with its journal. Ranks continue meanwhile, and only a rank that is killed with the
 // server is started again.
 func TestServerKilled(t *testing.T) {
+	t.Parallel()
 	want := plainModel(t)
 	for _, victim := range []int{-1, 0, 3} {
 		t.Run(fmt.Sprintf("with rank %d", victim), func(t *testing.T) {

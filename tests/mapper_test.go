@@ -67,6 +67,7 @@ func outOf(dir string, rank, attempt int, name string) string {
 // Four maps write the model of gvw run over the same splits; stdout is empty, and Hadoop gets
 // their progress.
 func TestMapTasksMakeTheModelOfGvwRun(t *testing.T) {
+	t.Parallel()
 	dir, want := mapTasks(t, hybridOptions()...)
 	port := startServer(t)
 	var tasks []*process
@@ -109,6 +110,7 @@ func tasksThatWait(t *testing.T, dir, port, at string, args []string) (tasks []*
 // A map that gets SIGTERM from YARN ends at once, and another attempt takes its place: the job
 // continues and writes the same bytes.
 func TestMapTaskThatIsToldToEndIsReplaced(t *testing.T) {
+	t.Parallel()
 	dir, want := mapTasks(t, hybridOptions()...)
 	port := startServer(t)
 	args := append(hybridOptions(), "-f", "model", "--lost_after", longerThanTests)
@@ -135,6 +137,7 @@ func TestMapTaskThatIsToldToEndIsReplaced(t *testing.T) {
 // A speculative copy of a map is a standby until the job has ended. If it exited before, Hadoop
 // would count its empty output or start another copy.
 func TestSpeculativeMapTaskStandsBy(t *testing.T) {
+	t.Parallel()
 	dir, want := mapTasks(t, hybridOptions()...)
 	port := startServer(t)
 	// On a busy machine any rank may be slow, and a copy may take its place.
@@ -170,6 +173,7 @@ func TestSpeculativeMapTaskStandsBy(t *testing.T) {
 
 // When some ranks never join, the others end with a message that Hadoop shows.
 func TestMapTasksThatDoNotAllRun(t *testing.T) {
+	t.Parallel()
 	dir, _ := mapTasks(t, hybridOptions()...)
 	port := startServer(t)
 	var tasks []*process

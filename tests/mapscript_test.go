@@ -118,6 +118,7 @@ func (h *scriptHome) calls() string {
 
 // --dry_run prints the command and does not run it.
 func TestMapscriptDryRun(t *testing.T) {
+	t.Parallel()
 	h := newScriptHome(t)
 	r := h.script("mapscript.sh", "/out", "/in", "2", "--dry_run", "--memory", "2048", "--queue", "q", "-D", "a.b=c d", "--file", "part.0", "--cache_file", "own", "-b", "18", "--hybrid", "2:5", "--id", "a b")
 	if r.code != 0 {
@@ -139,6 +140,7 @@ func TestMapscriptDryRun(t *testing.T) {
 
 // Faults are reported before anything is submitted.
 func TestMapscriptRefusals(t *testing.T) {
+	t.Parallel()
 	h := newScriptHome(t)
 	for name, c := range map[string]struct {
 		args []string
@@ -173,6 +175,7 @@ func TestMapscriptRefusals(t *testing.T) {
 // On a cluster of two processes, the script starts and stops the server, trains, and fetches
 // the model and the log.
 func TestMapscriptTrains(t *testing.T) {
+	t.Parallel()
 	h := newScriptHome(t)
 	writeFile(t, filepath.Join(h.dir, "exists"), "")
 	secret := writeFile(t, filepath.Join(h.dir, "secret"), "a secret that nobody guesses: 0123456789\n")
@@ -208,6 +211,7 @@ func TestMapscriptTrains(t *testing.T) {
 // When a job fails, the script prints the reason and the place of the logs, and its server
 // ends.
 func TestMapscriptSaysWhyAJobHasFailed(t *testing.T) {
+	t.Parallel()
 	h := newScriptHome(t)
 	port := freePort(t)
 	writeFile(t, filepath.Join(h.dir, "part.1"), "1 |a x\n1 |a "+strings.Repeat("x", 20000)+"\n")
@@ -225,6 +229,7 @@ func TestMapscriptSaysWhyAJobHasFailed(t *testing.T) {
 // A refusal is the same for every attempt, so the script kills the job, also with a server that
 // it did not start.
 func TestMapscriptKillsAJobThatIsRefused(t *testing.T) {
+	t.Parallel()
 	for _, own := range []bool{true, false} {
 		h := newScriptHome(t)
 		writeFile(t, filepath.Join(h.dir, "odd"), "")
@@ -244,6 +249,7 @@ func TestMapscriptKillsAJobThatIsRefused(t *testing.T) {
 
 // --elastic trains on the splits of the maps that have started in time, and names the others.
 func TestMapscriptTrainsOnWhatHasBegun(t *testing.T) {
+	t.Parallel()
 	h := newScriptHome(t)
 	writeFile(t, filepath.Join(h.dir, "late"), "")
 	r := h.script("mapscript.sh", "/out", "/in", "2", "--port", freePort(t), "--server", "127.0.0.1", "--elastic", "--timeout", "3s", "-b", "10", "--passes", "2")
@@ -266,6 +272,7 @@ func TestMapscriptTrainsOnWhatHasBegun(t *testing.T) {
 
 // runvw.sh is a mapper: one call of gvw, or vw's two.
 func TestRunvw(t *testing.T) {
+	t.Parallel()
 	for _, two := range []string{"0", "1"} {
 		h := newScriptHome(t)
 		port := startServer(t)

@@ -40,6 +40,7 @@ func TestMetricsAreScikitLearns(t *testing.T) {
 	python := learnedPython(t)
 	for _, set := range []string{"rcv1-mini", "a9a", "w8a", "cocoa-text", "higgs-mini"} {
 		t.Run(set, func(t *testing.T) {
+			t.Parallel()
 			data := shared(t, "data", set, "train.vw.gz")
 			test := shared(t, "data", set, "test.vw.gz")
 			dir := t.TempDir()
@@ -71,6 +72,7 @@ func TestClassMetricsAreScikitLearns(t *testing.T) {
 	python := learnedPython(t)
 	for set, k := range map[string]string{"20news": "20", "fashion-mini": "10", "dna": "3"} {
 		t.Run(set, func(t *testing.T) {
+			t.Parallel()
 			data := shared(t, "data", set, "train.vw.gz")
 			test := shared(t, "data", set, "test.vw.gz")
 			dir := t.TempDir()

@@ -22,6 +22,7 @@ func TestMixedJobs(t *testing.T) {
 		}
 		for _, rule := range rules {
 			t.Run(fmt.Sprintf("n%d%s", n, strings.ReplaceAll(rule, " ", "")), func(t *testing.T) {
+				t.Parallel()
 				port := startServer(t)
 				dir := t.TempDir()
 				parts := shards(t, dir, writeFile(t, filepath.Join(dir, "all.vw"), text), n)
@@ -46,6 +47,7 @@ func TestMixedBatchJobs(t *testing.T) {
 	for _, n := range []int{2, 4} {
 		for _, method := range []string{"--bfgs --mem 5", "--conjugate_gradient"} {
 			t.Run(fmt.Sprintf("n%d%s", n, strings.ReplaceAll(method, " ", "")), func(t *testing.T) {
+				t.Parallel()
 				port := startServer(t)
 				dir := t.TempDir()
 				parts := shards(t, dir, writeFile(t, filepath.Join(dir, "all.vw"), text), n)

@@ -12,6 +12,7 @@ import (
 // TestModelsGoBothWays trains with one program, and predicts and continues training with the
 // other.
 func TestModelsGoBothWays(t *testing.T) {
+	t.Parallel()
 	vw := realVW(t)
 	for _, c := range []struct{ name, input, options string }{
 		{"default", "reg500.vw", ""},
@@ -78,6 +79,7 @@ func realRun(t *testing.T, dir string, vw []string, args ...string) result {
 // TestHybridIsTwoCalls compares --hybrid P:Q with vw's two commands, from a
 // model with resume state and from one without: the same bytes.
 func TestHybridIsTwoCalls(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "s.vw"), readFile(t, filepath.Join("testdata", "golden", "s1000.vw.gz")))
 	common := strings.Fields("-d s.vw --loss_function logistic --holdout_off --quiet")

@@ -14,6 +14,7 @@ import (
 // predictions and table are the same, and each reads the other's model without repeating the
 // options.
 func TestOptionsOnNamespaces(t *testing.T) {
+	t.Parallel()
 	vw := realVW(t)
 	text := namespaceText()
 	for _, c := range []struct{ options, unkept string }{

@@ -125,7 +125,7 @@ type netJob struct {
 func newNetJob(t *testing.T, options string) *netJob {
 	t.Helper()
 	if options == "" {
-		options = "--heartbeat 200ms --lost_after 1s --stall_timeout 3s"
+		options = "--heartbeat 200ms --lost_after 4s --stall_timeout 8s"
 	}
 	j := &netJob{t: t, dir: t.TempDir(), ranks: make([]*process, 4), more: strings.Fields(options)}
 	j.parts = shards(t, j.dir, writeFile(t, filepath.Join(j.dir, "s.vw"), recoveryData(t)), len(j.ranks))

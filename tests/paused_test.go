@@ -35,6 +35,7 @@ func pause(t *testing.T, all ...*process) {
 // A server that is stopped for longer than --lost_after neither loses a job nor accuses a rank,
 // with every --on_loss, and also when all files are delivered.
 func TestPausedServer(t *testing.T) {
+	t.Parallel()
 	want := plainModel(t)
 	for _, policy := range []string{"abort", "wait"} {
 		for _, when := range []string{"at work", "ending"} {
@@ -100,6 +101,7 @@ func TestPausedWhileTheServerIsAway(t *testing.T) {
 
 // A machine that is suspended with the server and all ranks on it loses nothing.
 func TestPausedMachine(t *testing.T) {
+	t.Parallel()
 	want := plainModel(t)
 	for _, policy := range []string{"abort", "wait"} {
 		t.Run(policy, func(t *testing.T) {

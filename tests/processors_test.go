@@ -13,6 +13,7 @@ import (
 // TestProcessorsChangeNoByte trains with 1, 2, 4 and 7 processors, and so as many
 // workers that parse: predictions and model are the same bytes.
 func TestProcessorsChangeNoByte(t *testing.T) {
+	t.Parallel()
 	for name, options := range map[string]string{
 		"sgd":    "--loss_function logistic --passes 3 -k --cache_file C -q ab",
 		"lbfgs":  "--loss_function logistic --bfgs --l2 1 --passes 6 -k --cache_file C --holdout_off",

@@ -24,6 +24,7 @@ func buildProgram(t *testing.T, dir, name string) string {
 // rank that is killed where the job recovers, and names it where the job does not. A rank
 // that is lost changes no bit of the result.
 func TestRunLaunchesAnyProgram(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	bin := buildProgram(t, dir, "descent")
 	launch := func(options string, args ...string) result {

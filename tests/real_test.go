@@ -15,6 +15,7 @@ import (
 // like the rest and λ = 1/C: at the same optimum the scores are the same, so
 // log-loss may be 2 % above and AUC 0.003 below.
 func TestRealData(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		set, options string
 		logLoss, auc float64

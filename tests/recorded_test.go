@@ -107,6 +107,7 @@ func (r *recording) rewrite(t *testing.T, dir string) {
 
 // TestRecorded runs the recorded commands and compares all that vw left behind.
 func TestRecorded(t *testing.T) {
+	t.Parallel()
 	forRecordings(t, func(t *testing.T, r *recording) {
 		if *record {
 			vw := realVW(t)
@@ -124,6 +125,7 @@ func TestRecorded(t *testing.T) {
 // TestRecordingsAreVWs runs the recorded commands with the real vw, which must reproduce the
 // recordings.
 func TestRecordingsAreVWs(t *testing.T) {
+	t.Parallel()
 	vw := realVW(t)
 	forRecordings(t, func(t *testing.T, r *recording) {
 		r.compare(t, r.play(t, true, func(dir string, args ...string) result { return realRun(t, dir, vw, args...) }))

@@ -147,6 +147,7 @@ func (l lost) goesOn(t *testing.T, want string, victims ...int) {
 // collective of a hybrid, and at each other kind of point. The model has the bytes of an
 // undisturbed job, and the processes of the other three continue.
 func TestAnyWorkerKilledAnywhere(t *testing.T) {
+	t.Parallel()
 	want := whole(t)
 	points := strings.Fields("wiring:1 wiring:2 work:1 work:4 commit:2 commit:5")
 	const last = 25
@@ -185,6 +186,7 @@ func TestAnyWorkerKilledAnywhere(t *testing.T) {
 
 // TestSeveralWorkersKilled: two at once, all but one, all, and one twice.
 func TestSeveralWorkersKilled(t *testing.T) {
+	t.Parallel()
 	want := whole(t)
 	for _, c := range []struct {
 		name, plan string
@@ -213,6 +215,7 @@ func TestSeveralWorkersKilled(t *testing.T) {
 // TestAFlippedByteEndsTheEpoch: a flipped byte ends the epoch and does not reach the model. No
 // process ends, and the step is repeated. The same holds for dropped connections.
 func TestAFlippedByteEndsTheEpoch(t *testing.T) {
+	t.Parallel()
 	want := whole(t)
 	for _, kind := range []string{"garble", "drop"} {
 		for _, op := range []int{2, 11, 20} {

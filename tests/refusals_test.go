@@ -71,6 +71,7 @@ func (s *site) serve(at time.Time) (port string) {
 // For any fault of credentials, a program that presents or checks them ends with exit code 6
 // and a last line with the reason, and does not retry.
 func TestRefusedCredentials(t *testing.T) {
+	t.Parallel()
 	now := time.Now()
 	ours, theirs := newSite(t), newSite(t)
 	rank, server := ours.options("rank", now), ours.options("server", now, "127.0.0.1")

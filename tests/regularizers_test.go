@@ -14,6 +14,7 @@ import (
 // vw reads the regularisers that gvw has written, of one process or of a job: training
 // from them ends with the same model in both.
 func TestVWReadsRegularizers(t *testing.T) {
+	t.Parallel()
 	vw := realVW(t)
 	archive, err := txtar.ParseFile(filepath.Join("testdata", "recorded", "output_regularizers.txtar"))
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 // vw: the predictions while learning, the weights, and each program's
 // predictions from the other's model.
 func TestRulesAsVW(t *testing.T) {
+	t.Parallel()
 	vw := realVW(t)
 	for _, c := range []struct{ input, options, unkept string }{
 		{"reg500.vw", "--adax", ""},
@@ -108,6 +109,7 @@ func ruleData(t *testing.T, dir string, vw []string) {
 // job would fail) without pending regularisation, close to that of one process. vw averages
 // first, and each rank keeps its own pending part.
 func TestRegularisationIsPaidBeforeAverages(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "s.vw"), readFile(t, filepath.Join("testdata", "golden", "s1000.vw.gz")))
 	options := strings.Fields("-d s.vw --l1 0.0002 --l2 0.0005 --loss_function logistic --passes 4 -c -k --holdout_off")

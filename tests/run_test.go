@@ -13,6 +13,7 @@ import (
 // TestRunIsDeterministic trains the hybrid on four local workers twice: the
 // models are the same bytes, however the data is dealt to the workers.
 func TestRunIsDeterministic(t *testing.T) {
+	t.Parallel()
 	text := readFile(t, filepath.Join("testdata", "golden", "s1000.vw.gz"))
 	for _, shard := range []string{"bytes", "lines"} {
 		t.Run(shard, func(t *testing.T) {
@@ -43,6 +44,7 @@ func TestRunIsDeterministic(t *testing.T) {
 // weights are the same, except for the rounding of the float32 vectors that the workers
 // exchange.
 func TestRunAgreesWithOneProcess(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "s.vw"), readFile(t, filepath.Join("testdata", "golden", "s1000.vw.gz")))
 	options := strings.Fields("-d s.vw --bfgs --passes 15 --l2 1 --loss_function logistic --holdout_off -k --cache_file c")
@@ -55,6 +57,7 @@ func TestRunAgreesWithOneProcess(t *testing.T) {
 // launcher ends the others and names the one that failed first, with its
 // exit code.
 func TestRunNamesTheCulprit(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	shards(t, dir, filepath.Join("testdata", "golden", "s1000.vw.gz"), 4)
 	if err := os.Remove(filepath.Join(dir, "part.2")); err != nil {

@@ -8,8 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // keyring is a folder with credentials of every kind.
@@ -61,34 +63,36 @@ func guardedJob(t *testing.T, port, data, model string, options []string) (resul
 
 // Credentials do not change any bit of the model.
 func TestGuardedJobs(t *testing.T) {
+	t.Parallel()
 	dir, k, foreign := t.TempDir(), newKeyring(t), newKeyring(t)
 	data := examples(t, dir, 500)
-	var first []byte
+	plain := filepath.Join(dir, "plain")
+	for i, r := range guardedJob(t, startServer(t), data, plain, nil) {
+		r.ends(t, fmt.Sprint("rank ", i, " without credentials"), 0)
+	}
+	want := readFile(t, plain)
 	for name, c := range map[string]struct{ server, rank []string }{
-		"nothing": {nil, nil},
-		"secret":  {k.secret(), k.secret()},
-		"TLS":     {k.tls("server"), k.tls("rank")},
-		"both":    {append(k.secret(), k.tls("server")...), append(k.secret(), k.tls("rank")...)},
-		"hidden":  {append(k.secret(), "--encrypt"), append(k.secret(), "--encrypt")},
+		"secret": {k.secret(), k.secret()},
+		"TLS":    {k.tls("server"), k.tls("rank")},
+		"both":   {append(k.secret(), k.tls("server")...), append(k.secret(), k.tls("rank")...)},
+		"hidden": {append(k.secret(), "--encrypt"), append(k.secret(), "--encrypt")},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			port := startServer(t, c.server...)
-			for i, r := range guardedJob(t, port, data, filepath.Join(dir, "m"), c.rank) {
+			model := filepath.Join(t.TempDir(), "m")
+			for i, r := range guardedJob(t, port, data, model, c.rank) {
 				r.ends(t, fmt.Sprint("rank ", i), 0)
 			}
-			model := []byte(readFile(t, filepath.Join(dir, "m")))
-			if first == nil {
-				first = model
-			}
-			if !bytes.Equal(model, first) {
+			if readFile(t, model) != want {
 				t.Error("the model is another one")
 			}
-			// A client with other credentials, or none, gets an error at once.
+			// A client with other credentials, or none, gets an error.
 			for _, wrong := range [][]string{nil, foreign.secret(), foreign.tls("rank"), k.secret(), k.tls("rank")} {
-				if c.server == nil || fmt.Sprint(wrong) == fmt.Sprint(c.rank) {
+				if fmt.Sprint(wrong) == fmt.Sprint(c.rank) {
 					continue
 				}
-				for i, r := range guardedJob(t, port, data, filepath.Join(dir, "n"), wrong) {
+				for i, r := range guardedJob(t, port, data, model+".wrong", wrong) {
 					r.ends(t, fmt.Sprintf("rank %d with %v", i, wrong), 6, "unauthorised")
 				}
 			}
@@ -98,6 +102,7 @@ func TestGuardedJobs(t *testing.T) {
 
 // Only clients with the server's credentials can list its jobs.
 func TestGuardedListing(t *testing.T) {
+	t.Parallel()
 	k := newKeyring(t)
 	port := startServer(t, k.secret()...)
 	at := []string{"jobs", "--span_server", "127.0.0.1", "--span_server_port", port}
@@ -108,6 +113,7 @@ func TestGuardedListing(t *testing.T) {
 // TestNothingSecretShows looks for the secret of a run in everything that other users can read:
 // the command lines and environments of its processes, and its logs.
 func TestNothingSecretShows(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("needs /proc")
 	}
@@ -117,6 +123,7 @@ func TestNothingSecretShows(t *testing.T) {
 	data := examples(t, k.dir, 3000)
 	p := start(t, k.dir, gvwBin, append(append([]string{"run", "-n", "2", "--log_dir", logs}, k.secret()...),
 		"--", "-d", data, "-f", "m", "--passes", "150", "-c", "--holdout_off")...)
+	launcher := strconv.Itoa(p.cmd.Process.Pid)
 	done := make(chan result, 1)
 	go func() { done <- p.wait() }()
 	workers := map[string]bool{}
@@ -130,14 +137,14 @@ func TestNothingSecretShows(t *testing.T) {
 		select {
 		case r = <-done:
 			over = true
-		default:
+		case <-time.After(5 * time.Millisecond): // a worker lives much longer
 		}
 		found, err := filepath.Glob("/proc/[0-9]*")
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, proc := range found {
-			if exe, err := os.Readlink(proc + "/exe"); err != nil || exe != gvwBin {
+			if pid := filepath.Base(proc); pid != launcher && parentOf(pid) != launcher {
 				continue
 			}
 			for _, name := range []string{"/cmdline", "/environ"} {

@@ -30,6 +30,7 @@ func spareOf(t *testing.T, dir string, spare int) int {
 // TestSpareTakesAnyRank: any of four workers gets SIGKILL, and none is started again. A spare
 // reads its shard and takes the state, and the model is that of an undisturbed job.
 func TestSpareTakesAnyRank(t *testing.T) {
+	t.Parallel()
 	want := whole(t)
 	for victim := range 4 {
 		for _, after := range []time.Duration{0, 300 * time.Millisecond, time.Second} {
@@ -124,6 +125,7 @@ func TestASpareThatWorksIsLost(t *testing.T) {
 
 // TestRanksWithoutRestarts: two workers at once, all of them, and one that is stopped.
 func TestRanksWithoutRestarts(t *testing.T) {
+	t.Parallel()
 	want := whole(t)
 	for _, c := range []struct {
 		name, plan string

@@ -72,6 +72,7 @@ var stderrSets = []string{
 // "level=…"), and of vw's log ("[info] …"), which vw writes to stdout, are left out; so
 // are the names of models, which differ.
 func TestStderrIsVWs(t *testing.T) {
+	t.Parallel()
 	const recording = "testdata/stderr.txt"
 	dir := newAnyCase(t, nil).dir
 	gvw(t, dir, "-d", "sign", "-f", "model", "--quiet")

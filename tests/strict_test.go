@@ -12,6 +12,7 @@ import (
 // with a last line that names file and line. Without the option both read each line in the same
 // way.
 func TestStrictParseAsVW(t *testing.T) {
+	t.Parallel()
 	vw := realVW(t)
 	for _, c := range []struct {
 		options, line string

@@ -15,6 +15,7 @@ import (
 // The progress table, the summary and the predictions equal the real vw's, for both forms of -P
 // and with weights of classes.
 func TestTableAndSummaryAreVWs(t *testing.T) {
+	t.Parallel()
 	vw := realVW(t)
 	dir := t.TempDir()
 	var data strings.Builder
@@ -42,6 +43,7 @@ func TestTableAndSummaryAreVWs(t *testing.T) {
 
 // An id is kept where vw keeps it, also in a model that is trained further.
 func TestIDIsVWs(t *testing.T) {
+	t.Parallel()
 	vw := realVW(t)
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "x.vw"), []byte("1 | a\n-1 | b\n"), 0o644); err != nil {

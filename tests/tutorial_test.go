@@ -15,6 +15,7 @@ var tutorialLine = regexp.MustCompile(`(?m)^    ((?:gunzip|gvw|cmp|spanning_tree
 
 // The commands of docs/tutorial.md, run in order, have the effects that it describes.
 func TestTutorial(t *testing.T) {
+	t.Parallel()
 	root, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)
@@ -26,7 +27,7 @@ func TestTutorial(t *testing.T) {
 	for _, name := range []string{"train.vw.gz", "test.vw.gz"} {
 		writeFile(t, filepath.Join(dir, "quickstart", name), string(mustRead(t, filepath.Join(root, "quickstart", name))))
 	}
-	t.Setenv("PATH", filepath.Dir(gvwBin)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	path := []string{"PATH=" + filepath.Dir(gvwBin) + string(os.PathListSeparator) + os.Getenv("PATH")}
 	port := startServer(t)
 	tutorial := readFile(t, filepath.Join(root, "docs", "tutorial.md"))
 	says := func(text string) {
@@ -43,7 +44,7 @@ func TestTutorial(t *testing.T) {
 	}
 	shell := func(line string) result {
 		t.Helper()
-		r := run(t, dir, "sh", "-e", "-c", line)
+		r := startWith(t, dir, nil, path, "sh", "-e", "-c", line).wait()
 		if r.code != 0 {
 			t.Fatalf("%s: exit code %d\n%s", line, r.code, r.stderr)
 		}
@@ -61,7 +62,7 @@ func TestTutorial(t *testing.T) {
 			continue // a server runs, at a free port
 		}
 		if local := strings.Replace(line, "--span_server gateway", "--span_server 127.0.0.1 --span_server_port "+port, 1); local != line {
-			workers = append(workers, start(t, dir, "sh", "-c", "exec "+local))
+			workers = append(workers, startWith(t, dir, nil, path, "sh", "-c", "exec "+local))
 			continue
 		}
 		r := shell(line)

@@ -64,6 +64,7 @@ func vwServer(l net.Listener, total uint64) error {
 // TestVWServer lets gvw workers join vw's own server: they fall back to vw's protocol, stream
 // and sequence of calls, and write the same model as with our server.
 func TestVWServer(t *testing.T) {
+	t.Parallel()
 	text := readFile(t, filepath.Join("testdata", "golden", "s1000.vw.gz"))
 	dir := t.TempDir()
 	parts := shards(t, dir, writeFile(t, filepath.Join(dir, "all.vw"), text), 3)
