@@ -58,6 +58,11 @@ func (s *Segment) Flag(at int) *atomic.Uint64 {
 	return (*atomic.Uint64)(unsafe.Pointer(&s.Bytes()[at : at+8][0]))
 }
 
+// ArenaFlag returns the 64-bit number at an offset of the arena, a multiple of 8.
+func (s *Segment) ArenaFlag(at int) *atomic.Uint64 {
+	return (*atomic.Uint64)(unsafe.Pointer(&s.arena[at : at+8][0]))
+}
+
 // Word returns the 32-bit number at an offset of the users' part, a multiple of 4. Park
 // can wait for it.
 func (s *Segment) Word(at int) *atomic.Uint32 {

@@ -107,11 +107,21 @@ func (s *Segment) Commit(lo, hi int) error {
 	if s.committed[1] == 0 {
 		s.committed[0] = lo
 	}
+	if err := s.Allocate(lo, hi); err != nil {
+		return err
+	}
+	s.committed[1] = hi
+	return nil
+}
+
+// Allocate allocates memory for the bytes lo … hi-1 of the arena, which belong to no process. What has memory
+// keeps its contents. A lack of memory is an error.
+func (s *Segment) Allocate(lo, hi int) error {
 	if err := fallocate(s.commitFD, s.arenaAt()+int64(lo), int64(hi-lo)); err != nil {
 		return fmt.Errorf("cannot allocate %d bytes of shared memory: %w", hi-lo, err)
 	}
-	s.committed[1] = hi
-	_ = unix.Madvise(s.arena[lo:hi], unix.MADV_POPULATE_WRITE) // otherwise each page is faulted in at its first use
+	page := os.Getpagesize()
+	_ = unix.Madvise(s.arena[lo/page*page:hi], unix.MADV_POPULATE_WRITE) // otherwise each page is faulted in at its first use
 	return nil
 }
 

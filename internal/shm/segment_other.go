@@ -20,6 +20,9 @@ func OpenSegment(Location) (*Segment, error) { return nil, ErrNoSegment }
 // Commit fails: segments need Linux.
 func (s *Segment) Commit(lo, hi int) error { return ErrNoSegment }
 
+// Allocate fails: segments need Linux.
+func (s *Segment) Allocate(lo, hi int) error { return ErrNoSegment }
+
 // Unlink does nothing: there are no segments.
 func (s *Segment) Unlink() {}
 
