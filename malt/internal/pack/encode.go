@@ -44,7 +44,7 @@ func (e *Encoder[T]) AppendDense(dst []byte, values []T) ([]byte, error) {
 		return dst, fmt.Errorf("pack: got %d values for a vector of %d entries", len(values), e.length)
 	}
 	if !e.format.lossy() {
-		dst = head{kind: dense, elem: elemOf[T](), length: uint64(e.length), count: uint64(len(values))}.append(dst)
+		dst = e.denseHead(Plain).append(dst)
 		return appendPlain(dst, values), nil
 	}
 	if e.residual != nil {
@@ -63,7 +63,7 @@ func (e *Encoder[T]) AppendDense(dst []byte, values []T) ([]byte, error) {
 		e.sum = gatherInto(e.sum, values, e.indices)
 		return e.appendChosen(dst, e.indices, e.sum), nil
 	}
-	dst = head{kind: dense, elem: elemOf[T](), code: e.format.Code, length: uint64(e.length), count: uint64(len(values))}.append(dst)
+	dst = e.denseHead(e.format.Code).append(dst)
 	return appendCode(dst, e.format.Code, values, func(i int, sent T) {
 		if e.residual != nil {
 			e.residual[i] = values[i] - sent
@@ -115,9 +115,7 @@ func (e *Encoder[T]) AppendSparse(dst []byte, indices []uint32, values []T) ([]b
 // appendChosen appends a sparse update and takes what it contains out of the residual.
 func (e *Encoder[T]) appendChosen(dst []byte, indices []uint32, values []T) []byte {
 	dst = head{kind: sparse, elem: elemOf[T](), code: e.format.Code, length: uint64(e.length), count: uint64(len(values))}.append(dst)
-	for _, i := range indices {
-		dst = binary.LittleEndian.AppendUint32(dst, i)
-	}
+	dst = appendPlain(dst, indices)
 	if len(indices)%2 == 1 {
 		dst = append(dst, 0, 0, 0, 0)
 	}
@@ -159,20 +157,6 @@ func finite[T Element](values []T, indices []uint32) error {
 		}
 	}
 	return nil
-}
-
-func appendPlain[T Element](dst []byte, values []T) []byte {
-	switch v := any(values).(type) {
-	case []float32:
-		for _, x := range v {
-			dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(x))
-		}
-	case []float64:
-		for _, x := range v {
-			dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(x))
-		}
-	}
-	return dst
 }
 
 // appendCode appends compressed values, and calls sent with each value as the receiver will decode it.
