@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 )
 
-// Memory is the memory of a mailbox, which sender and receiver share.
+// Memory is the memory of a mailbox in its receiver's process.
 type Memory interface {
 	// Bytes returns all of it. The first byte's address is a multiple of 64.
 	Bytes() []byte
@@ -25,12 +25,21 @@ type Layout struct {
 	Payload int // largest size of an update, in bytes; at least 1
 }
 
+// Head describes an update to its receiver.
+type Head struct {
+	Round uint64    // the sender's round
+	Sent  int64     // time of sending, in nanoseconds since 1970, by the sender's clock
+	Tags  [2]uint64 // of the caller
+}
+
 const (
 	roundAt    = 8
 	timeAt     = 16
 	sizeAt     = 24
 	keyAt      = 28
 	checksumAt = 32
+	tagsAt     = 40
+	fieldsAt   = 56
 	payloadAt  = 64
 	align      = 64
 	trailer    = 8
@@ -70,17 +79,35 @@ func pad(n int) int { return (n + 7) &^ 7 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// checksum returns the checksum of a slot's round, time, size and key, and of a payload.
-func checksum(slot, payload []byte) uint32 {
-	return crc32.Update(crc32.Checksum(slot[roundAt:checksumAt], castagnoli), castagnoli, payload)
+// Checksum returns the CRC-32C of what sum is the checksum of, followed by b. It begins with 0.
+func Checksum(sum uint32, b []byte) uint32 { return crc32.Update(sum, castagnoli, b) }
+
+// fields are what a slot has between its header and its payload.
+type fields struct {
+	Head
+	size     int
+	key, sum uint32
 }
 
-// fill writes the fields between header and payload.
-func fill(slot []byte, size int, round uint64, sent int64, key uint32) {
-	binary.LittleEndian.PutUint64(slot[roundAt:], round)
-	binary.LittleEndian.PutUint64(slot[timeAt:], uint64(sent))
-	binary.LittleEndian.PutUint32(slot[sizeAt:], uint32(size))
-	binary.LittleEndian.PutUint32(slot[keyAt:], key)
-	clear(slot[payloadAt+size : payloadAt+pad(size)])
-	binary.LittleEndian.PutUint64(slot[checksumAt:], uint64(checksum(slot, slot[payloadAt:payloadAt+size])))
+// put writes the fields to a slot's head, of which the header stays.
+func (f *fields) put(head *[payloadAt]byte) {
+	le := binary.LittleEndian
+	le.PutUint64(head[roundAt:], f.Round)
+	le.PutUint64(head[timeAt:], uint64(f.Sent))
+	le.PutUint32(head[sizeAt:], uint32(f.size))
+	le.PutUint32(head[keyAt:], f.key)
+	le.PutUint64(head[checksumAt:], uint64(f.sum))
+	le.PutUint64(head[tagsAt:], f.Tags[0])
+	le.PutUint64(head[tagsAt+8:], f.Tags[1])
+	le.PutUint64(head[fieldsAt:], uint64(Checksum(0, head[roundAt:fieldsAt])))
+}
+
+// take reads the fields from a slot's head, and reports whether their checksum is right.
+func (f *fields) take(head *[payloadAt]byte) (ok bool) {
+	le := binary.LittleEndian
+	f.Round, f.Sent = le.Uint64(head[roundAt:]), int64(le.Uint64(head[timeAt:]))
+	f.size, f.key = int(le.Uint32(head[sizeAt:])), le.Uint32(head[keyAt:])
+	f.sum = le.Uint32(head[checksumAt:])
+	f.Tags = [2]uint64{le.Uint64(head[tagsAt:]), le.Uint64(head[tagsAt+8:])}
+	return le.Uint64(head[fieldsAt:]) == uint64(Checksum(0, head[roundAt:fieldsAt]))
 }

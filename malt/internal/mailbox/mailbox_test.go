@@ -4,7 +4,6 @@ package mailbox
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -30,7 +29,7 @@ func (w words) Flag(at int) *atomic.Uint64 { return (*atomic.Uint64)(unsafe.Poin
 func pair(t testing.TB, l Layout) (*Writer, *Reader, words) {
 	t.Helper()
 	mem := newWords(l.At + l.Size())
-	w, err := NewWriter(mem, l, 7)
+	w, err := NewWriter(Local{mem}, l, 7)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,12 +40,31 @@ func pair(t testing.TB, l Layout) (*Writer, *Reader, words) {
 	return w, r, mem
 }
 
+// publish writes an update whose time is its round.
+func publish(t testing.TB, w *Writer, text string, round uint64) {
+	t.Helper()
+	if err := w.Begin(len(text)); err != nil {
+		t.Fatal(err)
+	}
+	end(t, w, text, round)
+}
+
+// end completes an update that has begun.
+func end(t testing.TB, w *Writer, text string, round uint64) {
+	t.Helper()
+	half := len(text) / 2
+	w.Write([]byte(text[:half]))
+	w.Write([]byte(text[half:]))
+	if err := w.End(Head{Round: round, Sent: int64(round), Tags: [2]uint64{^round, 5}}, Checksum(0, []byte(text))); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestNewestOverwritesOldest compares a mailbox with a model: the last updates, at most as many as there are slots.
 func TestNewestOverwritesOldest(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		l := Layout{At: 64 * rapid.IntRange(0, 2).Draw(rt, "at"), Depth: rapid.IntRange(1, 5).Draw(rt, "depth"), Payload: rapid.IntRange(1, 200).Draw(rt, "payload")}
-		w, r, mem := pair(t, l)
-		images := rapid.Bool().Draw(rt, "images") // as over RDMA
+		w, r, _ := pair(t, l)
 		type update struct {
 			round uint64
 			text  string
@@ -57,20 +75,9 @@ func TestNewestOverwritesOldest(t *testing.T) {
 		for round := range uint64(rapid.IntRange(1, 30).Draw(rt, "steps")) {
 			if rapid.IntRange(0, 3).Draw(rt, "step") > 0 {
 				text := strings.Repeat(string(rune('a'+round%26)), rapid.IntRange(0, l.Payload).Draw(rt, "size"))
-				if images {
-					image, at, err := w.Image(nil, []byte(text), round, int64(round))
-					if err != nil {
-						rt.Fatal(err)
-					}
-					copy(mem.Bytes()[at:], image)
-				} else {
-					w.Publish(copy(w.Reserve(), text), round, int64(round))
-				}
+				publish(t, w, text, round)
 				unread = append(unread, update{round, text})
 				continue
-			}
-			if r.Pending() != (len(unread) > 0) {
-				rt.Fatalf("Pending is %v with %d updates unread", r.Pending(), len(unread))
 			}
 			if n := len(unread) - l.Depth; n > 0 {
 				unread = unread[n:]
@@ -82,7 +89,7 @@ func TestNewestOverwritesOldest(t *testing.T) {
 			}
 			for i, u := range buf {
 				got, ok := r.Copy(nil, u)
-				if !ok || u.Round != unread[i].round || u.Sent != int64(u.Round) || string(got) != unread[i].text || !bytes.Equal(got, u.Payload) {
+				if !ok || !r.Intact(u) || u.Round != unread[i].round || u.Tags != [2]uint64{^u.Round, 5} || u.Sent != int64(u.Round) || string(got) != unread[i].text || !bytes.Equal(got, u.Payload) {
 					rt.Fatalf("update %d: got round %d, %q, intact %v, want round %d, %q", i, u.Round, got, ok, unread[i].round, unread[i].text)
 				}
 			}
@@ -98,33 +105,39 @@ func TestNewestOverwritesOldest(t *testing.T) {
 func TestTornUpdatesAreLeftOut(t *testing.T) {
 	l := Layout{Depth: 2, Payload: 100}
 	w, r, mem := pair(t, l)
-	w.Publish(copy(w.Reserve(), "first"), 1, 0)
-	copy(w.Reserve(), "half of the sec")
+	publish(t, w, "first", 1)
+	begin := func(text string) {
+		if err := w.Begin(7); err != nil {
+			t.Fatal(err)
+		}
+		w.Write([]byte(text))
+	}
+	begin("half")
 	if got := r.Updates(nil); len(got) != 1 || string(got[0].Payload) != "first" {
 		t.Fatalf("got %v, want the first update only", got)
 	}
-	w.Publish(7, 2, 0)
+	w.Abandon()
+	publish(t, w, "second", 2)
 	got := r.Updates(nil)
-	if len(got) != 1 || string(got[0].Payload) != "half of" {
+	if len(got) != 1 || string(got[0].Payload) != "second" {
 		t.Fatalf("got %v, want the second update", got)
 	}
 	// The sender overwrites what the reader is looking at.
-	w.Reserve()
-	w.Publish(copy(w.Reserve(), "third"), 3, 0)
-	w.Reserve()
-	if _, ok := r.Copy(nil, got[0]); ok {
+	publish(t, w, "third", 3)
+	begin("four")
+	if _, ok := r.Copy(nil, got[0]); ok || r.Intact(got[0]) {
 		t.Error("an update that was being overwritten was copied as intact")
 	}
-	// An RDMA write whose trailer has not arrived.
-	image, at, err := w.Image(nil, []byte("fourth"), 4, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	copy(mem.Bytes()[at:], image[:len(image)-8])
+	w.Abandon()
+	// A write whose trailer has not arrived.
+	at := l.slot(4)
+	publish(t, w, "fourth", 4)
+	tail := mem.Flag(at + payloadAt + 8)
+	tail.Store(2)
 	if got := r.Updates(nil); len(got) != 1 || got[0].Round != 3 {
 		t.Fatalf("got %v, want round 3 only", got)
 	}
-	copy(mem.Bytes()[at:], image)
+	tail.Store(4)
 	got = r.Updates(nil)
 	if len(got) != 1 || got[0].Round != 4 {
 		t.Fatalf("got %v, want round 4", got)
@@ -134,15 +147,22 @@ func TestTornUpdatesAreLeftOut(t *testing.T) {
 	if _, ok := r.Copy(nil, got[0]); ok {
 		t.Error("an update with a changed byte was copied as intact")
 	}
-	if s := r.Stats(); s.Damaged != 1 || s.Torn < 2 || s.Overwritten != 0 {
-		t.Errorf("got %+v, want 1 damaged, 2 or more torn, none overwritten", s)
+	publish(t, w, "fifth", 5)
+	mem.Bytes()[l.slot(5)+roundAt]++
+	for range 2 {
+		if got := r.Updates(nil); len(got) != 0 {
+			t.Errorf("got %v, whose round is damaged", got)
+		}
+	}
+	if s := r.Stats(); s.Damaged != 2 || s.Torn < 2 || s.Overwritten != 0 {
+		t.Errorf("got %+v, want 2 damaged, 2 or more torn, none overwritten", s)
 	}
 }
 
 func TestOtherKeysDoNotCount(t *testing.T) {
 	l := Layout{Depth: 2, Payload: 8}
 	w, _, mem := pair(t, l)
-	w.Publish(copy(w.Reserve(), "old"), 1, 0)
+	publish(t, w, "old", 1)
 	r, err := NewReader(mem, l, 8)
 	if err != nil {
 		t.Fatal(err)
@@ -162,7 +182,7 @@ func TestLayoutReportsAllFaults(t *testing.T) {
 		t.Error("a mailbox larger than its memory was made")
 	}
 	w, _, _ := pair(t, Layout{Depth: 1, Payload: 4})
-	if _, _, err := w.Image(nil, []byte("longer"), 0, 0); err == nil {
+	if err := w.Begin(5); err == nil {
 		t.Error("an update longer than the layout allows was made")
 	}
 }
@@ -170,10 +190,16 @@ func TestLayoutReportsAllFaults(t *testing.T) {
 func TestReadingAllocatesNothing(t *testing.T) {
 	w, r, _ := pair(t, Layout{Depth: 4, Payload: 1000})
 	buf := make([]Update, 0, 4)
-	private := make([]byte, 0, 1000)
+	private, update := make([]byte, 0, 1000), make([]byte, 1000)
 	allocs := testing.AllocsPerRun(100, func() {
 		for range 3 {
-			w.Publish(len(w.Reserve()), 1, 1)
+			if w.Begin(len(update)) != nil {
+				t.Fatal("cannot begin an update")
+			}
+			w.Write(update)
+			if w.End(Head{Round: 1}, Checksum(0, update)) != nil {
+				t.Fatal("cannot end an update")
+			}
 		}
 		buf = r.Updates(buf[:0])
 		for _, u := range buf {
@@ -190,7 +216,7 @@ func FuzzReader(f *testing.F) {
 	l := Layout{Depth: 3, Payload: 40}
 	w, _, mem := pair(f, l)
 	for i := range uint64(4) {
-		w.Publish(copy(w.Reserve(), "some text"), i, 0)
+		publish(f, w, "some text", i)
 		f.Add(bytes.Clone(mem.Bytes()))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -201,8 +227,7 @@ func FuzzReader(f *testing.F) {
 				t.Fatalf("got an update of %d bytes, want at most %d", len(u.Payload), l.Payload)
 			}
 			if p, ok := r.Copy(nil, u); ok {
-				at := l.slot(u.Number)
-				if want := binary.LittleEndian.Uint64(mem.Bytes()[at+checksumAt:]); uint64(checksum(mem.Bytes()[at:], p)) != want {
+				if Checksum(0, p) != u.sum {
 					t.Fatal("a copy with a wrong checksum counts as intact")
 				}
 			}

@@ -2,18 +2,16 @@
 
 package mailbox
 
-import (
-	"encoding/binary"
-	"slices"
-)
+import "slices"
 
 // Update is an update that a reader has found.
 type Update struct {
 	Number uint64 // 1 for the sender's first update
-	Round  uint64 // the sender's round
-	Sent   int64  // time of sending, in nanoseconds since 1970, by the sender's clock
+	Head
 	// Payload is a view of the mailbox, which the sender may overwrite at any time.
 	Payload []byte
+
+	sum uint32 // of the payload
 }
 
 // Stats counts what a reader has met.
@@ -21,7 +19,7 @@ type Stats struct {
 	Read        uint64 // updates returned
 	Overwritten uint64 // updates that were overwritten before they were read
 	Torn        uint64 // reads of a slot that was being written
-	Damaged     uint64 // copies whose checksum was wrong although no write was seen
+	Damaged     uint64 // updates whose checksum was wrong although no write was seen
 }
 
 // Reader is the receiver's end of a mailbox. It trusts nothing in the memory. It is not safe for
@@ -31,13 +29,14 @@ type Reader struct {
 	layout Layout
 	key    uint32
 	last   uint64 // the newest update returned
+	bad    uint64 // the newest update with damaged fields
 	stats  Stats
-	head   [payloadAt]byte // of the update that Copy verifies
+	head   [payloadAt]byte // of the slot that is looked at
 }
 
 // NewReader returns the reader of a mailbox. Updates with another key do not count.
 func NewReader(mem Memory, l Layout, key uint32) (*Reader, error) {
-	if err := check(mem, l); err != nil {
+	if err := check(len(mem.Bytes()), l); err != nil {
 		return nil, err
 	}
 	return &Reader{mem: mem, layout: l, key: key}, nil
@@ -71,11 +70,6 @@ func (r *Reader) Updates(dst []Update) []Update {
 	return dst
 }
 
-// Pending reports whether there may be an update that Updates has not returned.
-func (r *Reader) Pending() bool {
-	return r.mem.Flag(r.layout.slot(r.last+1)).Load() > r.last
-}
-
 // look reads the fields of a slot, and reports whether it holds a whole update which is new.
 func (r *Reader) look(at int) (u Update, ok bool) {
 	flag := r.mem.Flag(at)
@@ -88,36 +82,53 @@ func (r *Reader) look(at int) (u Update, ok bool) {
 		return u, false
 	}
 	slot := r.mem.Bytes()[at : at+r.layout.stride()]
-	u.Round = binary.LittleEndian.Uint64(slot[roundAt:])
-	u.Sent = int64(binary.LittleEndian.Uint64(slot[timeAt:]))
-	size := int(binary.LittleEndian.Uint32(slot[sizeAt:]))
-	key := binary.LittleEndian.Uint32(slot[keyAt:])
+	copy(r.head[:], slot)
+	var f fields
+	intact := f.take(&r.head)
 	switch {
-	case size > r.layout.Payload || r.mem.Flag(at+payloadAt+pad(size)).Load() != u.Number || flag.Load() != u.Number:
+	case f.size > r.layout.Payload || r.mem.Flag(at+payloadAt+pad(f.size)).Load() != u.Number || !r.is(u.Number):
 		r.stats.Torn++
 		return u, false
-	case key != r.key:
+	case !intact:
+		if u.Number > r.bad { // once is enough
+			r.stats.Damaged++
+			r.bad = u.Number
+		}
+		return u, false
+	case f.key != r.key:
 		return u, false
 	}
-	u.Payload = slot[payloadAt : payloadAt+size : payloadAt+size]
+	u.Head, u.sum, u.Payload = f.Head, f.sum, slot[payloadAt:payloadAt+f.size:payloadAt+f.size]
 	return u, true
 }
+
+// is reports whether the slot of an update has still its header. No read before it happens after it:
+// the operation writes, too, since a mere load would not have this effect on arm64.
+func (r *Reader) is(number uint64) bool {
+	return r.mem.Flag(r.layout.slot(number)).CompareAndSwap(number, number)
+}
+
+// Intact reports whether the payload of an update is what the sender wrote. It is not if the
+// sender has overwritten the update meanwhile, which it may also do afterwards.
+func (r *Reader) Intact(u Update) bool { return r.matches(u, u.Payload) }
 
 // Copy copies the payload of an update to dst's memory, and reports whether the copy is what the
 // sender wrote. It is not if the sender has overwritten the update meanwhile.
 func (r *Reader) Copy(dst []byte, u Update) ([]byte, bool) {
-	at := r.layout.slot(u.Number)
-	copy(r.head[:], r.mem.Bytes()[at:])
 	dst = append(dst[:0], u.Payload...)
-	// The header is read by an operation that writes, too: no read of the payload may
-	// happen after it, which a mere load would permit on arm64.
-	if !r.mem.Flag(at).CompareAndSwap(u.Number, u.Number) {
+	return dst, r.matches(u, dst)
+}
+
+// matches reports whether what has been read of an update is what the sender wrote.
+func (r *Reader) matches(u Update, payload []byte) bool {
+	sum := Checksum(0, payload)
+	switch {
+	case !r.is(u.Number):
 		r.stats.Torn++
-		return dst, false
-	}
-	if uint64(checksum(r.head[:], dst)) != binary.LittleEndian.Uint64(r.head[checksumAt:]) {
+		return false
+	case sum != u.sum:
 		r.stats.Damaged++
-		return dst, false
+		return false
 	}
-	return dst, true
+	return true
 }

@@ -4,6 +4,7 @@ package mailbox
 
 import (
 	"encoding/binary"
+	"errors"
 	"sync"
 	"testing"
 
@@ -22,7 +23,7 @@ func TestCopyIsNeverTorn(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer mem.Close()
-		w, err := NewWriter(mem, l, 0)
+		w, err := NewWriter(Local{mem}, l, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -31,13 +32,16 @@ func TestCopyIsNeverTorn(t *testing.T) {
 			t.Fatal(err)
 		}
 		var writer sync.WaitGroup
+		var failed error
+		update := make([]byte, l.Payload)
 		writer.Go(func() {
 			for round := uint64(1); round <= updates; round++ {
-				b := w.Reserve()
-				for at := 0; at < len(b); at += 8 {
-					binary.LittleEndian.PutUint64(b[at:], round)
+				for at := 0; at < len(update); at += 8 {
+					binary.LittleEndian.PutUint64(update[at:], round)
 				}
-				w.Publish(len(b), round, 0)
+				failed = errors.Join(failed, w.Begin(len(update)))
+				w.Write(update)
+				failed = errors.Join(failed, w.End(Head{Round: round}, Checksum(0, update)))
 			}
 		})
 		var buf []Update
@@ -61,6 +65,9 @@ func TestCopyIsNeverTorn(t *testing.T) {
 			}
 		}
 		writer.Wait()
+		if failed != nil {
+			t.Fatal(failed)
+		}
 		s := r.Stats()
 		t.Logf("depth %d: %+v, %d intact", depth, s, intact)
 		if intact == 0 || s.Read+s.Overwritten != updates {
