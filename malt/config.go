@@ -54,6 +54,10 @@ type Config struct {
 	Credentials *auth.Credentials // secret and TLS; nil: none
 	Host        string            // name of this machine in messages; "": the address that the server sees
 
+	// NoSharedMemory sends updates over the network to ranks of the same machine, too. False: where both ranks can, the
+	// sender writes to the receiver's memory.
+	NoSharedMemory bool
+
 	DialTimeout  time.Duration // to reach the server or another rank; 0: 100 s
 	StartTimeout time.Duration // until all ranks have joined; 0: 10 min
 	Heartbeat    time.Duration // interval of messages to the server; 0: 1 s

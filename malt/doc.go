@@ -35,6 +35,12 @@
 // newest update overwrites the oldest one; [Vector.Stats] counts them. An update is verified by a checksum before it
 // counts as arrived, and a damaged one is dropped.
 //
+// # Shared memory
+//
+// A rank writes its updates straight into the receive queues of ranks on the same machine, without their help, unless
+// Config.NoSharedMemory is set. The sender may then overwrite an update while it is merged. Stochastic training tolerates
+// that; where it does not, [Vector.AtomicGather] and [Segment.AtomicGather] merge copies that are never torn.
+//
 // # Losses
 //
 // With Config.OnLoss Shrink the survivors of a loss continue: the server announces the new membership, graphs are built
@@ -53,8 +59,7 @@
 //
 // # What is missing
 //
-// Updates go over TCP, or a network in memory. Shared memory, RDMA and the programs
-// around the library follow.
+// One-sided RDMA writes and the programs around the library follow.
 //
 // Source: Li, Kadav, Kruus, Ungureanu, "MALT: distributed data-parallelism for existing ML applications",
 // EuroSys 2015.

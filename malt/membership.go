@@ -77,6 +77,7 @@ func (g *Group) epoch(w *client.Wiring, first bool) {
 	c := carrier.New(carrier.Config{
 		Rank: g.cfg.Rank, Members: live, Tree: topo.Binary(len(live)), Conns: conns,
 		Tagged: g.cfg.mesh().Tagged(), DialTimeout: g.cfg.DialTimeout, Explain: explain, Fail: report, Log: g.cfg.Log,
+		Memory: g.memory(w.Peers),
 	})
 	var pull sync.WaitGroup
 	ctx, cancel := context.WithCancel(g.ctx)

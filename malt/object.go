@@ -161,8 +161,8 @@ func explain(_ string, ours, theirs []byte) string {
 	return fmt.Sprintf("%q and %q", ours, theirs)
 }
 
-// scatter sends an update that fill appends.
-func (o *object) scatter(ctx context.Context, scale float64, fill func(dst []byte) ([]byte, error)) error {
+// scatter sends an update that fill makes.
+func (o *object) scatter(ctx context.Context, scale float64, fill carrier.Fill) error {
 	o.g.custody.release()
 	err := o.send(ctx, carrier.Head{Iteration: o.iteration + 1, Scale: scale}, fill)
 	o.g.custody.regain()
@@ -173,7 +173,7 @@ func (o *object) scatter(ctx context.Context, scale float64, fill func(dst []byt
 }
 
 // send sends an update in this membership, or in the next one if it ends meanwhile.
-func (o *object) send(ctx context.Context, h carrier.Head, fill func(dst []byte) ([]byte, error)) error {
+func (o *object) send(ctx context.Context, h carrier.Head, fill carrier.Fill) error {
 	var last *carrier.Carrier
 	for {
 		c, err := o.g.current(ctx, last)
@@ -189,14 +189,15 @@ func (o *object) send(ctx context.Context, h carrier.Head, fill func(dst []byte)
 }
 
 // gather calls use with the updates to merge. If the membership ends meanwhile there are none.
-func (o *object) gather(ctx context.Context, use func([]carrier.Arrival)) error {
+// With whole they are copies, where the senders might overwrite them.
+func (o *object) gather(ctx context.Context, whole bool, use func([]carrier.Arrival)) error {
 	o.g.custody.release()
 	defer o.g.custody.regain()
 	c, err := o.g.current(ctx, nil)
 	if err != nil {
 		return err
 	}
-	err = c.Receive(ctx, o.spec.ID, func(arrived []carrier.Arrival) {
+	err = c.Receive(ctx, o.spec.ID, whole, func(arrived []carrier.Arrival) {
 		o.g.custody.regain() // the values change
 		use(arrived)
 		o.g.custody.release()

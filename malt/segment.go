@@ -42,12 +42,22 @@ func (s *Segment) Scatter(ctx context.Context, data []byte) error {
 	if len(data) < 1 || len(data) > s.size {
 		return fmt.Errorf("malt: %s: got %d bytes, want 1 to %d", s.object.spec.Name, len(data), s.size)
 	}
-	return s.object.scatter(ctx, 1, func(dst []byte) ([]byte, error) { return append(dst, data...), nil })
+	return s.object.scatter(ctx, 1, func(dst []byte) (head, view []byte, err error) { return dst, data, nil })
 }
 
-// Gather calls use with each update that has arrived, by sender and oldest first, and returns their number.
+// Gather calls use with each update that has arrived, by sender and oldest first, and returns their number. A sender
+// that writes to this rank's memory may overwrite Data during the call; see [Segment.AtomicGather].
 func (s *Segment) Gather(ctx context.Context, use func(IncomingBytes)) (n int, err error) {
-	err = s.object.gather(ctx, func(arrived []carrier.Arrival) {
+	return s.gather(ctx, false, use)
+}
+
+// AtomicGather is Gather whose updates never change during the call. It copies those that senders might overwrite.
+func (s *Segment) AtomicGather(ctx context.Context, use func(IncomingBytes)) (n int, err error) {
+	return s.gather(ctx, true, use)
+}
+
+func (s *Segment) gather(ctx context.Context, whole bool, use func(IncomingBytes)) (n int, err error) {
+	err = s.object.gather(ctx, whole, func(arrived []carrier.Arrival) {
 		n = len(arrived)
 		for _, a := range arrived {
 			use(IncomingBytes{Rank: a.From, Iteration: a.Iteration, Age: time.Duration(time.Now().UnixNano() - a.Sent), Data: a.Data})

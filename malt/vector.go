@@ -119,24 +119,41 @@ func (v *Vector[T]) Scatter(ctx context.Context) error { return v.ScatterScaled(
 // ScatterScaled is Scatter with a factor that receivers get as Incoming.Scale, for models of the form
 // scale × values.
 func (v *Vector[T]) ScatterScaled(ctx context.Context, scale float64) error {
-	return v.object.scatter(ctx, scale, func(dst []byte) ([]byte, error) { return v.encoder.AppendDense(dst, v.local) })
+	return v.object.scatter(ctx, scale, func(dst []byte) (head, view []byte, err error) { return v.encoder.AppendHead(dst, v.local) })
 }
 
 // ScatterValues sends other values than the local one, such as a gradient. They number the vector's length.
 func (v *Vector[T]) ScatterValues(ctx context.Context, values []T) error {
-	return v.object.scatter(ctx, 1, func(dst []byte) ([]byte, error) { return v.encoder.AppendDense(dst, values) })
+	return v.object.scatter(ctx, 1, func(dst []byte) (head, view []byte, err error) { return v.encoder.AppendHead(dst, values) })
 }
 
 // ScatterSparse sends some entries. Each index occurs once.
 func (v *Vector[T]) ScatterSparse(ctx context.Context, indices []uint32, values []T) error {
-	return v.object.scatter(ctx, 1, func(dst []byte) ([]byte, error) { return v.encoder.AppendSparse(dst, indices, values) })
+	return v.object.scatter(ctx, 1, func(dst []byte) (head, view []byte, err error) {
+		head, err = v.encoder.AppendSparse(dst, indices, values)
+		return head, nil, err
+	})
 }
 
 // Gather merges the updates that have arrived into the local value, and returns their number. Whether it waits
 // for some depends on VectorConfig.Sync. If the membership of the job changes meanwhile, Gather returns without
 // updates.
+//
+// A sender that writes to this rank's memory (Stats.Written) may overwrite the values of a dense update in plain
+// format while they are merged. The merged values are then partly of a newer update of the same sender, which
+// stochastic training tolerates. [Vector.AtomicGather] does not have this effect.
 func (v *Vector[T]) Gather(ctx context.Context, merge Merger[T]) (n int, err error) {
-	err = v.object.gather(ctx, func(arrived []carrier.Arrival) {
+	return v.gather(ctx, false, merge)
+}
+
+// AtomicGather is Gather whose updates never change during the call. It copies those that senders might
+// overwrite, and verifies the copies.
+func (v *Vector[T]) AtomicGather(ctx context.Context, merge Merger[T]) (n int, err error) {
+	return v.gather(ctx, true, merge)
+}
+
+func (v *Vector[T]) gather(ctx context.Context, whole bool, merge Merger[T]) (n int, err error) {
+	err = v.object.gather(ctx, whole, func(arrived []carrier.Arrival) {
 		v.decode(arrived)
 		if n = len(v.incoming); n > 0 {
 			merge(v, v.incoming)
@@ -149,7 +166,8 @@ func (v *Vector[T]) Gather(ctx context.Context, merge Merger[T]) (n int, err err
 func (v *Vector[T]) decode(arrived []carrier.Arrival) {
 	v.incoming = v.incoming[:0]
 	now := time.Now().UnixNano()
-	for _, a := range arrived {
+	for i := range arrived {
+		a := &arrived[i]
 		delay := int64(v.object.iteration) - int64(a.Iteration)
 		if v.config.MaxDelay > 0 && delay > int64(v.config.MaxDelay) {
 			continue
@@ -157,7 +175,10 @@ func (v *Vector[T]) decode(arrived []carrier.Arrival) {
 		if len(v.decoders) == len(v.incoming) {
 			v.decoders = append(v.decoders, pack.NewDecoder[T](len(v.local)))
 		}
-		u, err := v.decoders[len(v.incoming)].Decode(a.Data)
+		u, ok, err := v.read(v.decoders[len(v.incoming)], a)
+		if !ok {
+			continue
+		}
 		if err != nil { // its checksum was right: the sender runs another program
 			v.damaged++
 			v.object.g.cfg.Log.Warn("dropped an update that does not decode", "rank", v.object.g.cfg.Rank, "from", a.From, "object", v.object.spec.Name, "err", err)
@@ -172,6 +193,22 @@ func (v *Vector[T]) decode(arrived []carrier.Arrival) {
 		}
 		v.incoming = append(v.incoming, in)
 	}
+}
+
+// read decodes an update. If the sender may overwrite it, only a view of values of which any are valid is used, and
+// all else is copied first: indices must not change once they have been checked. ok is false if the sender
+// has overwritten the update.
+func (v *Vector[T]) read(d *pack.Decoder[T], a *carrier.Arrival) (u pack.Update[T], ok bool, err error) {
+	if a.Shared() {
+		if u, ok = d.View(a.Data); ok {
+			return u, true, nil
+		}
+		if !a.Own() {
+			return u, false, nil
+		}
+	}
+	u, err = d.Decode(a.Data)
+	return u, true, err
 }
 
 // Barrier is [Group.Barrier].

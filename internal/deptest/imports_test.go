@@ -98,7 +98,8 @@ var layers = []layer{
 	{"malt/internal/monitor", bottom, "when a connection counts as broken is a pure machine over what is observed"},
 	{"malt/internal/snapshot", bottom, "it encodes the state of vectors for another rank, without a network"},
 	{"malt/internal/pack", slices.Concat(bottom, []string{"internal/kernels"}), "it encodes values as bytes, without a network"},
-	{"malt/internal/carrier", slices.Concat(bottom, wires, []string{"internal/link", "internal/mesh", "internal/members", "malt/graph", "malt/internal/pace"}), "it sends the updates of one epoch over its links; it needs neither their values nor a job"},
+	{"malt/internal/carrier", slices.Concat(bottom, wires, []string{"internal/link", "internal/mesh", "internal/members", "malt/graph", "malt/internal/pace", "malt/internal/mailbox"}), "it sends the updates of one epoch over its links or to mailboxes; it needs neither their values nor a job"},
+	{"malt/internal/samehost", slices.Concat(bottom, []string{"internal/shm", "malt/internal/carrier", "malt/internal/mailbox"}), "it gives a carrier shared memory, and needs no ranks"},
 	{"malt", slices.Concat(bottom, wires, []string{"malt", "internal/mesh", "internal/members", "internal/spantree/protocol", "internal/spantree/client"}), "shared vectors are useful without a learner, and need the connections of a job, not its collectives"},
 	{
 		"learn", slices.Concat(bottom, wires, []string{"learn", "model", "hdfsio", "optim", "allreduce", "malt", "loss", "feature", "internal/compat", "internal/hadoop", "internal/launch", "internal/status"}),

@@ -82,17 +82,15 @@ func (c *Carrier) passOn() {
 		if b.parent == topo.None {
 			b.passed = n
 		} else {
-			p := c.peers[b.parent]
-			p.later = append(p.later, note{noteUp, 0, n})
-			p.poke()
+			c.peers[b.parent].tell(note{noteUp, 0, n})
 		}
 	}
 	for _, child := range b.children {
 		p := c.peers[child]
 		if p.passed < b.passed {
 			p.passed = b.passed
-			p.later = append(p.later, note{noteDown, 0, b.passed})
-			p.poke()
+			// It precedes updates, which the child may be unable to take before it has passed the barrier.
+			p.tell(note{noteDown, 0, b.passed})
 		}
 	}
 }
@@ -102,7 +100,7 @@ func (c *Carrier) passOn() {
 func (c *Carrier) Barrier(ctx context.Context) error {
 	c.set.Mu.Lock()
 	defer c.set.Mu.Unlock()
-	return c.pass(ctx)
+	return c.barrierPass(ctx)
 }
 
 // AllLeft waits until all ranks of the epoch have called LeaveAll.
@@ -127,8 +125,8 @@ func (c *Carrier) enter(n uint64) {
 	c.passOn()
 }
 
-// pass enters a barrier, and waits until all ranks have. The lock is held.
-func (c *Carrier) pass(ctx context.Context) error {
+// barrierPass enters a barrier, and waits until all ranks have. The lock is held.
+func (c *Carrier) barrierPass(ctx context.Context) error {
 	n := c.barrier.entered + 1
 	c.enter(n)
 	err := c.wait(ctx, func() bool { return c.barrier.passed >= n })

@@ -6,9 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"log/slog"
 	"math"
+	"sync"
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/topo"
@@ -16,7 +16,6 @@ import (
 	"github.com/gvw-project/gvw/internal/link/netconn"
 	"github.com/gvw-project/gvw/internal/members"
 	"github.com/gvw-project/gvw/internal/mesh"
-	"github.com/gvw-project/gvw/malt/internal/pace"
 )
 
 // ErrOver is returned by calls that wait, when the membership of the carrier has ended.
@@ -29,6 +28,9 @@ type Config struct {
 	Tree    topo.Tree   // by position; barriers go along it
 	Conns   *mesh.Epoch // the connections, those of the tree already open
 	Tagged  bool        // frames have tags
+
+	// Memory returns the way to write into a rank's memory; nil, or a result nil: updates go over the link.
+	Memory func(rank int) Memory
 
 	DialTimeout time.Duration                                 // for a connection that is not one of the tree
 	Explain     func(name string, ours, theirs []byte) string // describes a difference of two descriptions, in words
@@ -52,6 +54,10 @@ type Carrier struct {
 	barrier   barrier
 	changed   chan struct{} // closed when something happens for which a call may wait; nil: no call waits
 	over      bool
+	stopped   bool // Close has ended everything that uses memory, except for what using counts
+	using     int  // calls that use mailboxes without the lock
+
+	work sync.WaitGroup // steps of agreements
 }
 
 // described is a rank's description of an object.
@@ -71,6 +77,9 @@ func New(cfg Config) *Carrier {
 		if rank != cfg.Rank {
 			c.peers[position] = &peer{c: c, position: position}
 			c.peers[position].link = link.New(link.Peer{Rank: rank}, c.peers[position])
+			if cfg.Memory != nil {
+				c.peers[position].remote = cfg.Memory(rank)
+			}
 		}
 	}
 	c.barrier.init(cfg.Tree, c.self)
@@ -93,7 +102,13 @@ func (c *Carrier) Start() error {
 		if c.over {
 			return ErrOver
 		}
-		return c.set.Attach(c.peers[at].link, p)
+		if err := c.set.Attach(c.peers[at].link, p); err != nil {
+			return err
+		}
+		if peer := c.peers[at]; peer.remote != nil {
+			peer.do(peer.greet)
+		}
+		return nil
 	})
 }
 
@@ -166,6 +181,7 @@ func (c *Carrier) Register(s Spec) error {
 		if p == nil {
 			continue
 		}
+		p.register(o)
 		if c.barrier.neighbour(position) {
 			p.describe = append(p.describe, s.ID)
 		}
@@ -178,153 +194,6 @@ func (c *Carrier) Register(s Spec) error {
 	c.wake()
 	c.set.Wake()
 	return nil
-}
-
-// Send queues an update of an object for its receivers of the round. fill writes the update behind dst. If the
-// object's synchrony demands it, Send waits for acknowledgements first.
-//
-// The update belongs to a round that Receive completes. With ASP each Send is a round of its own.
-func (c *Carrier) Send(ctx context.Context, id uint32, h Head, fill func(dst []byte) ([]byte, error)) error {
-	c.set.Mu.Lock()
-	o := c.objects[id]
-	if o.Mode != pace.ASP && o.pace.Sent() {
-		c.set.Mu.Unlock()
-		return fmt.Errorf("malt: %s: a second update in round %d: gather first", o.Name, o.pace.Round())
-	}
-	if err := c.wait(ctx, func() bool { return len(o.pace.BeforeSend()) == 0 && (o.Full != Block || !o.anyFull()) }); err != nil {
-		defer c.set.Mu.Unlock()
-		return c.waitError(err, "sending "+o.Name, o.pace.BeforeSend())
-	}
-	if o.Full == Fail && o.anyFull() {
-		c.set.Mu.Unlock()
-		return ErrFull
-	}
-	b := o.buffers.get()
-	c.set.Mu.Unlock()
-
-	// Encoding and checksum take long, and no other goroutine has b.
-	data, err := fill(b.data[:0])
-	if err == nil && len(data) > o.Size {
-		err = fmt.Errorf("malt: %s: an update of %d bytes, the limit is %d", o.Name, len(data), o.Size)
-	}
-	sum := uint32(0)
-	if err == nil {
-		b.data, sum = data, crc32.Checksum(data, castagnoli)
-	}
-	c.set.Mu.Lock()
-	defer c.set.Mu.Unlock()
-	if err != nil {
-		o.buffers.put(b)
-		return err
-	}
-	h.Round = uint64(o.pace.Round())
-	receivers := o.pace.Send()
-	b.users.Store(int32(len(receivers)) + 1)
-	for _, to := range receivers {
-		o.out[to].push(outgoing{updateHead{Head: h, object: id, size: uint64(len(data)), sum: sum}, b})
-		if l := c.peers[to].link; l.IsOpen() {
-			l.Wake()
-		}
-	}
-	b.release()
-	if o.Mode == pace.ASP {
-		o.pace.Merge() // a round of its own
-	}
-	return nil
-}
-
-// anyFull reports whether the queue of a receiver of this round is full.
-func (o *object) anyFull() bool {
-	for _, to := range o.Graph.Out(o.pace.Round(), o.pace.Rank()) {
-		if o.out[to].full() {
-			return true
-		}
-	}
-	return false
-}
-
-// Receive waits as the object's synchrony demands, and calls use with the updates that are to be merged, by
-// sender and oldest first. They are valid during the call. Then the round is complete.
-//
-// Receive returns without a call if the rank has not sent in this round: a membership has just begun.
-func (c *Carrier) Receive(ctx context.Context, id uint32, use func([]Arrival)) error {
-	c.set.Mu.Lock()
-	defer c.set.Mu.Unlock()
-	o := c.objects[id]
-	if o.Mode != pace.ASP && !o.pace.Sent() {
-		return nil
-	}
-	if o.Mode == pace.BSP {
-		if err := c.pass(ctx); err != nil {
-			return err
-		}
-	}
-	if err := c.wait(ctx, func() bool { return len(o.pace.BeforeMerge()) == 0 }); err != nil {
-		return c.waitError(err, "gathering "+o.Name, o.pace.BeforeMerge())
-	}
-	o.take()
-	c.lend(o, use)
-	o.giveBack(c.Members)
-	if o.Mode == pace.ASP {
-		return nil
-	}
-	round := uint64(o.pace.Round())
-	for _, from := range o.pace.Merge() {
-		c.peers[from].tell(note{noteAck, id, round})
-	}
-	return nil
-}
-
-// lend calls use with the taken updates, without the lock. The lock is held again even if use panics.
-func (c *Carrier) lend(o *object, use func([]Arrival)) {
-	c.set.Mu.Unlock()
-	defer c.set.Mu.Lock()
-	use(o.taken)
-}
-
-// take moves the updates that are merged now from the queues to taken. Newer ones stay; older ones go.
-func (o *object) take() {
-	o.taken = o.taken[:0]
-	for from, q := range o.in {
-		if q == nil {
-			continue
-		}
-		kept := q.updates[:0]
-		for _, a := range q.updates {
-			switch {
-			case o.pace.Accepts(from, int(a.Round)):
-				a.Weight = o.weight(from)
-				o.taken = append(o.taken, a)
-			case int(a.Round) > o.pace.Round():
-				kept = append(kept, a)
-			default:
-				q.overwritten++ // too late to be merged
-				q.recycle(a.Data)
-			}
-		}
-		q.updates = kept
-	}
-}
-
-// weight returns the weight of the edge from a position in this round. Without one it is that of a
-// uniform average.
-func (o *object) weight(from int) float64 {
-	in := o.Graph.In(o.pace.Round(), o.pace.Rank())
-	for _, e := range in {
-		if e.From == from {
-			return e.Weight
-		}
-	}
-	return 1 / float64(len(in)+1)
-}
-
-// giveBack returns the memory of taken updates.
-func (o *object) giveBack(live members.Set) {
-	for i, a := range o.taken {
-		o.in[live.Position(a.From)].recycle(a.Data)
-		o.taken[i] = Arrival{}
-	}
-	o.taken = o.taken[:0]
 }
 
 // waitError describes a wait that has ended, by the ranks for which it was.
@@ -406,4 +275,59 @@ func (c *Carrier) Close() {
 	c.Conns.Close()
 	c.set.Driver.Wait()
 	c.Conns.End()
+	c.work.Wait()
+	for _, p := range c.peers {
+		if p != nil && p.remote != nil {
+			p.remote.Stop()
+		}
+	}
+	c.set.Mu.Lock()
+	defer c.set.Mu.Unlock()
+	c.stopped = true
+	c.free()
+}
+
+// unlocked calls work, which may panic, without the lock, which is held before and after.
+func (c *Carrier) unlocked(work func()) {
+	c.set.Mu.Unlock()
+	defer c.set.Mu.Lock()
+	work()
+}
+
+// hold notes that a call begins to use mailboxes without the lock, which is held now.
+func (c *Carrier) hold() { c.using++ }
+
+// drop ends hold. The lock is held.
+func (c *Carrier) drop() {
+	c.using--
+	c.free()
+}
+
+// free closes all mailboxes, once the carrier has stopped and no call uses them: a learner may be in the middle of a
+// merge when the membership ends. The lock is held.
+func (c *Carrier) free() {
+	if !c.stopped || c.using > 0 {
+		return
+	}
+	for _, o := range c.objects {
+		for _, q := range o.in {
+			if q != nil && q.box != nil {
+				c.closed(q.box.inbox.Close())
+				q.box = nil
+			}
+		}
+		for _, q := range o.out {
+			if q != nil && q.opened != nil {
+				c.closed(q.opened.outbox.Close())
+				q.opened, q.window = nil, nil
+			}
+		}
+	}
+}
+
+// closed reports memory that could not be given back.
+func (c *Carrier) closed(err error) {
+	if err != nil {
+		c.Log.Warn("cannot give back the memory of a mailbox", "rank", c.Rank, "err", err)
+	}
 }

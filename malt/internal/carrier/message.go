@@ -8,24 +8,31 @@ import (
 
 	"github.com/gvw-project/gvw/internal/link"
 	"github.com/gvw-project/gvw/internal/wire"
+	"github.com/gvw-project/gvw/malt/internal/mailbox"
 )
 
 // The kinds of calls and notes.
 const (
 	callUpdate   = 1
 	callDescribe = 2
+	callHello    = 3
+	callOffer    = 4
 
-	noteAck   = 1
-	noteLeft  = 2
-	noteUp    = 3
-	noteDown  = 4
-	noteSent  = 5
-	noteProbe = 6
+	noteAck     = 1
+	noteLeft    = 2
+	noteUp      = 3
+	noteDown    = 4
+	noteSent    = 5
+	noteProbe   = 6
+	noteSwitch  = 7
+	noteRefuse  = 8
+	noteWritten = 9
 )
 
 const (
 	updateSize   = 64
 	describeSize = 16
+	offerSize    = 40
 	// MaxDescription is the largest description of an object, in bytes.
 	MaxDescription = link.MaxCall - describeSize
 )
@@ -113,6 +120,79 @@ func decodeDescribe(b []byte) (object uint32, description []byte, err error) {
 	return object, description, nil
 }
 
+func appendHello(dst, hello []byte) []byte {
+	c := wire.Encode(dst)
+	codeHello(&c, &hello)
+	return c.Bytes()
+}
+
+func codeHello(c *wire.Coder, hello *[]byte) {
+	size := uint64(len(*hello))
+	codeKind(c, callHello)
+	codeSize(c, MaxHello, &size)
+	c.View("hello", int(size), hello)
+}
+
+// codeSize codes the number of bytes of a field.
+func codeSize(c *wire.Coder, limit uint64, size *uint64) {
+	if c.U64("size", size); c.Decoding() && (*size == 0 || *size > limit) {
+		c.Fail("size", fmt.Errorf("got %d, want 1 to %d", *size, limit))
+		*size = 0
+	}
+}
+
+// decodeHello returns the hello as a part of b.
+func decodeHello(b []byte) (hello []byte, err error) {
+	c := wire.Decode(b)
+	if codeHello(&c, &hello); c.End() != nil {
+		return nil, fmt.Errorf("a hello: %w: % x", c.Err(), b)
+	}
+	return hello, nil
+}
+
+// offer describes a mailbox to the sender that is to use it.
+type offer struct {
+	object   uint32
+	key      uint32
+	layout   mailbox.Layout
+	location []byte // of the memory
+}
+
+func (o offer) append(dst []byte) []byte {
+	c := wire.Encode(dst)
+	o.code(&c)
+	return c.Bytes()
+}
+
+func (o *offer) code(c *wire.Coder) {
+	depth, payload, size := uint64(o.layout.Depth), uint64(o.layout.Payload), uint64(len(o.location))
+	codeKind(c, callOffer)
+	c.U32("object", &o.object)
+	c.U32("key", &o.key)
+	codeCount(c, "depth", &depth)
+	codeCount(c, "payload", &payload)
+	codeSize(c, MaxOffer, &size)
+	c.View("location", int(size), &o.location)
+	o.layout = mailbox.Layout{Depth: int(depth), Payload: int(payload)}
+}
+
+// codeCount codes a number below 2^32 in 8 bytes.
+func codeCount(c *wire.Coder, name string, v *uint64) {
+	if c.U64(name, v); c.Decoding() && *v>>32 != 0 {
+		c.Fail(name, fmt.Errorf("got %d, want less than 2^32", *v))
+		*v = 0
+	}
+}
+
+// decodeOffer returns an offer whose location is a part of b.
+func decodeOffer(b []byte) (o offer, err error) {
+	c := wire.Decode(b)
+	if o.code(&c); c.End() != nil {
+		return offer{}, fmt.Errorf("the offer of a mailbox: %w: % x", c.Err(), b)
+	}
+	return o, nil
+}
+
 // note is a short message without data.
 type note struct {
 	kind   uint32
@@ -137,7 +217,7 @@ func decodeNote(b []byte) (n note, err error) {
 	if n.code(&c); c.End() != nil {
 		return note{}, fmt.Errorf("a note of %d bytes, want %d: %w", len(b), link.MaxProgress, c.Err())
 	}
-	if n.kind < noteAck || n.kind > noteProbe {
+	if n.kind < noteAck || n.kind > noteWritten {
 		return n, fmt.Errorf("a note of unknown kind %d", n.kind)
 	}
 	return n, nil

@@ -29,7 +29,8 @@ type Spec struct {
 
 // Stats counts the updates of an object on one rank.
 type Stats struct {
-	Sent        uint64 // updates given to the network, one for each receiver
+	Sent        uint64 // updates given to the network, or written, one for each receiver
+	Written     uint64 // of those, updates that were written into the receiver's memory
 	Dropped     uint64 // updates that left a full send queue unsent
 	Received    uint64 // updates that have arrived
 	Overwritten uint64 // updates that newer ones replaced before they were read
@@ -39,6 +40,7 @@ type Stats struct {
 // Add adds other counts.
 func (s *Stats) Add(o Stats) {
 	s.Sent += o.Sent
+	s.Written += o.Written
 	s.Dropped += o.Dropped
 	s.Received += o.Received
 	s.Overwritten += o.Overwritten
@@ -53,6 +55,8 @@ type object struct {
 	out     []*sendQueue    // by position; nil: no receiver
 	buffers pool
 	sent    uint64
+	written uint64
+	windows []*window // that the sender has in use
 	taken   []Arrival // that the reader has in use
 }
 
@@ -73,10 +77,11 @@ func (c *Carrier) newObject(s Spec) (*object, error) {
 
 // stats returns the counts of the object.
 func (o *object) stats() Stats {
-	s := Stats{Sent: o.sent}
+	s := Stats{Sent: o.sent, Written: o.written}
 	for _, q := range o.in {
 		if q != nil {
 			s.Add(Stats{Received: q.received, Overwritten: q.overwritten, Damaged: q.damaged})
+			s.Add(q.boxed)
 		}
 	}
 	for _, q := range o.out {

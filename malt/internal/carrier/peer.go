@@ -26,15 +26,23 @@ type peer struct {
 	at       int      // its bytes that are written
 	chunk    int      // its bytes that are being written
 	describe []uint32 // objects whose description is due
-	notes    []note   // acknowledgements that are due
+	calls    [][]byte // other calls that are due
+	notes    []note   // what precedes the updates
 	later    []note   // what follows the updates
-	yield    bool     // the last frame was a chunk: notes go first
 	reached  bool     // the connection has been asked for
 	passed   uint64   // barriers of which a child has been told
 	fenced   uint64   // barriers before which all updates of this peer have arrived
 
+	// The agreement on memory.
+	remote  Memory // nil: all updates go over the link
+	greeted bool   // Hello is due or was sent; for the goroutine of steps
+	met     bool   // both ranks can offer mailboxes
+	steps   []func()
+	early   []offer // for objects that this rank has not registered
+
 	// The incoming side; only for the goroutine that reads.
 	incoming updateHead
+	sum      uint32 // of its bytes that have arrived
 	queue    *receiveQueue
 	memory   []byte
 	filled   int
@@ -61,7 +69,7 @@ func (p *peer) poke() {
 
 // busy reports whether something is queued or being written.
 func (p *peer) busy() bool {
-	return p.current.buf != nil || len(p.describe)+len(p.notes)+len(p.later) > 0 || p.queued()
+	return p.current.buf != nil || len(p.describe)+len(p.calls)+len(p.notes)+len(p.later) > 0 || p.queued()
 }
 
 // edges reports whether the graph of some object sends to this peer, and from it.
@@ -111,8 +119,7 @@ func (p *peer) next() bool {
 
 // Next returns the next chunk of an update.
 func (p *peer) Next() (link.Chunk, bool) {
-	if len(p.describe) > 0 || len(p.notes) > 0 && p.yield {
-		p.yield = false
+	if len(p.describe)+len(p.calls)+len(p.notes) > 0 {
 		return link.Chunk{}, false // Sign has something
 	}
 	var c link.Chunk
@@ -122,7 +129,6 @@ func (p *peer) Next() (link.Chunk, bool) {
 		}
 		c.Call = p.current.head.append(p.scratch[:0])
 	}
-	p.yield = true
 	p.chunk = min(chunkSize, len(p.current.buf.data)-p.at)
 	c.Data, c.Summed = p.current.buf.data[p.at:p.at+p.chunk], true
 	return c, true
@@ -151,11 +157,15 @@ func (p *peer) Sign() (kind byte, payload []byte) {
 		o := p.c.objects[p.describe[0]]
 		p.describe = p.describe[1:]
 		return link.FrameCall, appendDescribe(p.scratch[:0], o.ID, o.Description)
+	case len(p.calls) > 0:
+		call := append(p.scratch[:0], p.calls[0]...)
+		p.calls = p.calls[1:]
+		return link.FrameCall, call
 	case len(p.notes) > 0:
 		n := p.notes[0]
 		p.notes = p.notes[:copy(p.notes, p.notes[1:])]
 		return link.FrameProgress, n.append(p.scratch[:0])
-	case len(p.later) > 0 && p.current.buf == nil && !p.queued():
+	case len(p.later) > 0 && p.current.buf == nil && !p.queued() && !p.writing():
 		n := p.later[0]
 		p.later = p.later[:copy(p.later, p.later[1:])]
 		return link.FrameProgress, n.append(p.scratch[:0])
@@ -166,21 +176,20 @@ func (p *peer) Sign() (kind byte, payload []byte) {
 
 // Call takes the head of an update, or the description of an object.
 func (p *peer) Call(payload []byte) (link.Verdict, error) {
-	if len(payload) > 0 && payload[0] == callDescribe {
-		id, text, err := decodeDescribe(payload)
-		if err != nil {
-			return link.Take, err
-		}
-		text = bytes.Clone(text)
-		if o := p.c.objects[id]; o != nil {
-			if err := o.mismatch(p.c.Rank, p.link.Rank, text, p.c.Explain); err != nil {
-				p.c.Fail(-1, err)
+	if len(payload) > 0 {
+		switch payload[0] {
+		case callDescribe:
+			return link.Take, p.described(payload)
+		case callHello:
+			hello, err := decodeHello(payload)
+			if p.remote != nil && err == nil {
+				theirs := bytes.Clone(hello)
+				p.do(func() { p.meet(theirs) })
 			}
+			return link.Take, err
+		case callOffer:
+			return link.Take, p.offered(payload)
 		}
-		if len(p.c.described[id]) < len(p.c.peers) && len(p.c.described) < maxEarly {
-			p.c.described[id] = append(p.c.described[id], described{p.link.Rank, text})
-		}
-		return link.Take, nil
 	}
 	h, err := decodeUpdate(payload)
 	if err != nil {
@@ -199,9 +208,46 @@ func (p *peer) Call(payload []byte) (link.Verdict, error) {
 	case h.size < 1 || h.size > uint64(o.Size):
 		return link.Take, fmt.Errorf("an update of %s with %d bytes, want 1 to %d", o.Name, h.size, o.Size)
 	}
-	p.incoming, p.queue, p.filled = h, q, 0
+	p.incoming, p.queue, p.filled, p.sum = h, q, 0, 0
 	p.memory = q.memory(int(h.size), o.Size)
 	return link.Take, nil
+}
+
+// described takes the description of an object.
+func (p *peer) described(payload []byte) error {
+	id, text, err := decodeDescribe(payload)
+	if err != nil {
+		return err
+	}
+	text = bytes.Clone(text)
+	if o := p.c.objects[id]; o != nil {
+		if err := o.mismatch(p.c.Rank, p.link.Rank, text, p.c.Explain); err != nil {
+			p.c.Fail(-1, err)
+		}
+	}
+	if len(p.c.described[id]) < len(p.c.peers) && len(p.c.described) < maxEarly {
+		p.c.described[id] = append(p.c.described[id], described{p.link.Rank, text})
+	}
+	return nil
+}
+
+// offered takes the offer of a mailbox. It does not wait for the object: what follows on the link may be a barrier
+// that this rank passes first.
+func (p *peer) offered(payload []byte) error {
+	of, err := decodeOffer(payload)
+	switch {
+	case err != nil:
+		return err
+	case p.remote == nil:
+		return fmt.Errorf("rank %d offers a mailbox, to which this rank has not agreed", p.link.Rank)
+	}
+	of.location = bytes.Clone(of.location)
+	if o := p.c.objects[of.object]; o != nil {
+		p.do(func() { p.open(o, of) })
+	} else if len(p.early) < maxEarly {
+		p.early = append(p.early, of)
+	}
+	return nil
 }
 
 // Expect returns the memory for a chunk.
@@ -214,10 +260,11 @@ func (p *peer) Expect(n int) ([]byte, link.Verdict, error) {
 
 // Received completes an update with its last chunk.
 func (p *peer) Received(data []byte, _ link.Frame) link.Verdict {
+	p.sum = crc32.Update(p.sum, castagnoli, data) // while it is in the caches
 	if p.filled += len(data); p.filled < len(p.memory) {
 		return link.Take
 	}
-	intact := crc32.Checksum(p.memory, castagnoli) == p.incoming.sum
+	intact := p.sum == p.incoming.sum
 	p.c.set.Mu.Lock()
 	defer p.c.set.Mu.Unlock()
 	o := p.c.objects[p.incoming.object]
@@ -258,6 +305,8 @@ func (p *peer) Progress(payload []byte) error {
 			return fmt.Errorf("an acknowledgement of object %d, which does not exist", n.object)
 		case n.kind == noteAck:
 			o.pace.Acked(p.position, int(n.number))
+		case n.kind >= noteSwitch:
+			return p.boxNote(o, n)
 		case o != nil:
 			o.pace.Left(p.position)
 		case len(c.left[n.object]) < len(c.peers) && len(c.left) < maxEarly:
@@ -265,6 +314,27 @@ func (p *peer) Progress(payload []byte) error {
 		}
 	}
 	c.wake()
+	return nil
+}
+
+// boxNote takes a note about the mailbox of an object.
+func (p *peer) boxNote(o *object, n note) error {
+	if o == nil || o.in[p.position] == nil || o.in[p.position].box == nil {
+		return fmt.Errorf("a note about a mailbox for object %d, which was not offered", n.object)
+	}
+	switch b := o.in[p.position].box; {
+	case n.kind == noteWritten:
+		o.pace.Arrived(p.position, int(n.number))
+	case b.on:
+		return fmt.Errorf("a second answer to the offer of a mailbox for %s", o.Name)
+	case n.kind == noteSwitch:
+		b.on = true
+		b.inbox.Opened()
+	default:
+		o.in[p.position].box = nil
+		return b.inbox.Close()
+	}
+	p.c.wake()
 	return nil
 }
 

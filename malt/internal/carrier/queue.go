@@ -2,7 +2,11 @@
 
 package carrier
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/gvw-project/gvw/malt/internal/mailbox"
+)
 
 // Full is what a sender does when the queue of a receiver is full.
 type Full uint8
@@ -48,17 +52,28 @@ type outgoing struct {
 
 // sendQueue holds the updates of one object for one receiver, oldest first. The update that is being written
 // is not in it.
+//
+// Once window is set, updates are written there, and the queue remains empty.
 type sendQueue struct {
 	updates []outgoing
 	depth   int
 	dropped uint64
+
+	opened      *window  // the receiver's mailbox; nil: none yet
+	window      *window  // opened, since the first Send that uses it
+	unconfirmed []uint64 // rounds that were written to the window, and of which the receiver has not been told
 }
 
-func (q *sendQueue) full() bool { return len(q.updates) >= q.depth }
+func (q *sendQueue) full() bool {
+	if q.window != nil {
+		return !q.window.outbox.Room()
+	}
+	return len(q.updates) >= q.depth
+}
 
 // push appends an update and drops the oldest one if the queue is full.
 func (q *sendQueue) push(u outgoing) {
-	if q.full() {
+	if len(q.updates) >= q.depth {
 		q.pop().buf.release()
 		q.dropped++
 	}
@@ -79,6 +94,10 @@ type Arrival struct {
 	From   int     // rank of the sender
 	Weight float64 // of the edge from it, in the round of the receiver; in other rounds the share of a uniform average
 	Data   []byte
+
+	box    *box           // the mailbox that has Data; nil: none
+	update mailbox.Update // in the mailbox
+	owned  bool           // Data is a copy
 }
 
 // receiveQueue holds the updates of one object from one sender, oldest first, and free memory for the next ones.
@@ -89,6 +108,8 @@ type receiveQueue struct {
 	received    uint64
 	overwritten uint64
 	damaged     uint64
+	box         *box  // the sender's mailbox; nil: none
+	boxed       Stats // of the box
 }
 
 // memory returns memory for an update of n bytes. A full queue gives that of its oldest update.

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package carrier
+
+import (
+	"context"
+
+	"github.com/gvw-project/gvw/internal/members"
+	"github.com/gvw-project/gvw/malt/internal/pace"
+)
+
+// Receive waits as the object's synchrony demands, and calls use with the updates that are to be merged, by
+// sender and oldest first. They are valid during the call. Then the round is complete.
+//
+// Updates in mailboxes may be overwritten during the call (Arrival.Shared), unless whole is true: then they
+// are copies.
+//
+// Receive returns without a call if the rank has not sent in this round: a membership has just begun.
+func (c *Carrier) Receive(ctx context.Context, id uint32, whole bool, use func([]Arrival)) error {
+	c.set.Mu.Lock()
+	defer c.set.Mu.Unlock()
+	o := c.objects[id]
+	if o.Mode != pace.ASP && !o.pace.Sent() {
+		return nil
+	}
+	if o.Mode == pace.BSP {
+		if err := c.barrierPass(ctx); err != nil {
+			return err
+		}
+	}
+	if err := c.wait(ctx, func() bool { return len(o.pace.BeforeMerge()) == 0 }); err != nil {
+		return c.waitError(err, "gathering "+o.Name, o.pace.BeforeMerge())
+	}
+	c.hold()
+	defer c.drop()
+	c.take(o, whole)
+	c.unlocked(func() { use(o.taken) })
+	o.giveBack(c.Members)
+	if o.Mode == pace.ASP {
+		return nil
+	}
+	round := uint64(o.pace.Round())
+	for _, from := range o.pace.Merge() {
+		c.peers[from].tell(note{noteAck, id, round})
+	}
+	return nil
+}
+
+// take sets o.taken to the updates that are merged now. The lock is held, and given back while a mailbox is read.
+func (c *Carrier) take(o *object, whole bool) {
+	o.taken = o.taken[:0]
+	for from, q := range o.in {
+		if q == nil {
+			continue
+		}
+		o.takeQueue(from, q)
+		if b := q.box; b != nil && b.on {
+			c.unlocked(func() { b.read(o, from, c.Members.Rank(from), whole) })
+			q.boxed = b.stats()
+		}
+	}
+}
+
+// takeQueue moves the updates that are merged now from a queue to taken. Newer ones stay; older ones go.
+func (o *object) takeQueue(from int, q *receiveQueue) {
+	kept := q.updates[:0]
+	for _, a := range q.updates {
+		switch {
+		case o.pace.Accepts(from, int(a.Round)):
+			a.Weight = o.weight(from)
+			o.taken = append(o.taken, a)
+		case int(a.Round) > o.pace.Round():
+			kept = append(kept, a)
+		default:
+			q.overwritten++ // too late to be merged
+			q.recycle(a.Data)
+		}
+	}
+	q.updates = kept
+}
+
+// weight returns the weight of the edge from a position in this round. Without one it is that of a
+// uniform average.
+func (o *object) weight(from int) float64 {
+	in := o.Graph.In(o.pace.Round(), o.pace.Rank())
+	for _, e := range in {
+		if e.From == from {
+			return e.Weight
+		}
+	}
+	return 1 / float64(len(in)+1)
+}
+
+// giveBack returns the memory of taken updates.
+func (o *object) giveBack(live members.Set) {
+	for i, a := range o.taken {
+		if q := o.in[live.Position(a.From)]; a.box == nil {
+			q.recycle(a.Data)
+		} else {
+			a.box.used = 0
+			q.boxed = a.box.stats() // Own may have found damage
+		}
+		o.taken[i] = Arrival{}
+	}
+	o.taken = o.taken[:0]
+}
