@@ -27,7 +27,9 @@ const (
 	Abort  OnLoss = protocol.Abort  // end the job
 	Wait   OnLoss = protocol.Wait   // wait for another attempt of the rank, which takes the values of another rank
 	Shrink OnLoss = protocol.Shrink // continue without the rank
-	Grow   OnLoss = protocol.Grow   // continue without the rank, and take back a later attempt of it, as with Wait
+	// Grow continues without the rank, and takes back a later attempt of it, as with Wait. Job needs a RunKey, by which
+	// an attempt that is too late is recognised.
+	Grow OnLoss = protocol.Grow
 )
 
 // defaultDialTimeout is the default of Config.DialTimeout.
@@ -101,6 +103,9 @@ func (c Config) Validate() error {
 	faults := c.mesh().Faults()
 	if c.OnLoss > Grow {
 		faults = append(faults, fmt.Errorf("OnLoss: got %v, want abort, wait, shrink or grow", c.OnLoss))
+	}
+	if c.OnLoss == Grow && c.Job.RunKey == "" {
+		faults = append(faults, errors.New("Job.RunKey: a job that grows needs a run key: a rank that joins after the end would start the job again"))
 	}
 	if c.Elastic != 0 {
 		for _, err := range protocol.CheckElastic(c.OnLoss, c.Job.RunKey) {

@@ -97,6 +97,10 @@ func (c *cluster) each(work func(g *Group) error) []error {
 
 // join makes an attempt of a rank on a network join the job.
 func (c *cluster) join(rank int, n transport.Network) (*Group, error) {
+	return c.joinContext(context.Background(), rank, n)
+}
+
+func (c *cluster) joinContext(ctx context.Context, rank int, n transport.Network) (*Group, error) {
 	cfg := c.cfg
 	cfg.Server, cfg.Rank, cfg.Total = c.server, rank, len(c.groups)
 	if cfg.Job == (Job{}) {
@@ -106,7 +110,7 @@ func (c *cluster) join(rank int, n transport.Network) (*Group, error) {
 	if testing.Verbose() {
 		cfg.Log = slog.Default()
 	}
-	g, err := Join(context.Background(), cfg)
+	g, err := Join(ctx, cfg)
 	if err == nil {
 		c.mu.Lock()
 		c.groups[rank] = g

@@ -112,7 +112,7 @@ func TestLostRanksReturn(t *testing.T) {
 	const total, updates = 5, 800
 	for _, sync := range []string{"asp", "bsp", "ssp:2", "notify_ack"} {
 		bubble(t, sync, func(t *testing.T) {
-			c := newCluster(t, total, Config{OnLoss: Grow})
+			c := newCluster(t, total, Config{OnLoss: Grow, Job: Job{UniqueID: 1, RunKey: "run"}})
 			o := ObjectConfig{Graph: "halton", Sync: sync}
 			c.must(func(g *Group) error {
 				if g.Rank() == 3 {
