@@ -10,6 +10,7 @@
 # make test-hadoop  the tests on a real Hadoop, started here: Java 17, Maven, 92 MB of jars
 # make storm        1,000 jobs of real processes that something happens to, and a table
 # make storm-net    300 jobs over networks and disks that fail, and a table; needs root
+# make storm-malt   300 jobs with shared vectors, whose processes are killed and stopped
 # make storm-sim    10,000 jobs in memory that everything happens to, by seed
 # make test-rdma    what goes over RDMA, in a guest with two emulated devices
 # make test-long    what is too slow for every run: long tests, fuzzing
@@ -20,7 +21,7 @@
 
 TOOL = go tool -modfile=tools/go.mod
 
-.PHONY: build quickstart setup check test test-all test-portable test-hadoop test-rdma storm storm-net storm-sim test-long bench lint clean
+.PHONY: build quickstart setup check test test-all test-portable test-hadoop test-rdma storm storm-net storm-malt storm-sim test-long bench lint clean
 
 build:
 	go build -trimpath -o bin/ ./cmd/gvw ./cmd/spanning_tree
@@ -58,8 +59,11 @@ storm:
 storm-net:
 	STORM=$${STORM:-300} go test -count=1 -v -timeout 4h -run '^TestStorm$$' ./tests/stormnet
 
+storm-malt:
+	STORM=$${STORM:-300} go test -count=1 -v -timeout 4h ./tests/maltstorm
+
 storm-sim:
-	GVW_STORM_SEEDS=$${SEEDS:-10000} go test -count=1 -timeout 1h -run '^TestStorm$$' ./allreduce
+	GVW_STORM_SEEDS=$${SEEDS:-10000} go test -count=1 -timeout 1h -run '^TestStorm$$' ./allreduce ./malt
 
 test-long:
 	scripts/test-long.sh

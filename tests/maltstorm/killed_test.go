@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !windows
+
+package maltstorm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gvw-project/gvw/malt"
+)
+
+// TestKilledRank kills one of 10 ranks in the middle of training. The others reach the same loss within 1 %. The
+// longest pause of a survivor is printed: no limit of time decides the test.
+func TestKilledRank(t *testing.T) {
+	if testing.Short() {
+		t.Skip("sampled: processes are killed in the run without -short")
+	}
+	const ranks, victim = 10, 7
+	server := serve(t)
+	shares := data(ranks)
+	syncs := []string{"asp", "bsp", "ssp:3", "notify_ack"}
+	for n, sync := range syncs[:min(len(syncs), number("STORM", 2))] {
+		job := func(key string) *job {
+			return &job{task: task{
+				Server: server, Job: uint64(n + 1), RunKey: fmt.Sprintf("%s-%d", key, n), Total: ranks, Rounds: 300,
+				OnLoss: malt.Shrink, Graph: "halton", Sync: sync, Pace: 5 * time.Millisecond,
+			}}
+		}
+		want := slices.Max(job("calm").train(t))
+		ctx, cancel := context.WithTimeoutCause(context.Background(), hangs, errors.New("the job hangs"))
+		defer cancel()
+		j, killed := job("killed"), make(chan bool)
+		go func() {
+			time.Sleep(1500 * time.Millisecond)
+			killed <- j.signal(victim, syscall.SIGKILL)
+		}()
+		outcomes := j.run(ctx)
+		if !<-killed {
+			t.Errorf("%s: the job had ended before the kill", sync)
+		}
+		var pause, usual time.Duration
+		worst := 0.0
+		for rank, o := range outcomes {
+			switch {
+			case rank == victim:
+			case o.err != nil:
+				t.Errorf("%s: rank %d: %v\n%s", sync, rank, o.err, o.text)
+			default:
+				pause, usual = max(pause, o.Pause), max(usual, o.Usual)
+				worst = max(worst, math.Abs(loss(o.Model, shares)-want)/want)
+				if o.Epochs != 2 {
+					t.Errorf("%s: rank %d was in %d memberships, want 2", sync, rank, o.Epochs)
+				}
+			}
+		}
+		if worst > 0.01 {
+			t.Errorf("%s: a survivor's loss differs by %.2f %% from %.4f without the kill", sync, 100*worst, want)
+		}
+		t.Logf("%s: the longest pause of a survivor is %v, its usual round %v, the largest difference of the loss %.2f %%",
+			sync, pause.Round(time.Millisecond), usual.Round(time.Millisecond), 100*worst)
+	}
+}

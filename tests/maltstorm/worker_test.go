@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !windows
+
+package maltstorm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/gvw-project/gvw/malt"
+)
+
+// envTask has the task of a process that is a rank.
+const envTask = "GVW_MALTSTORM_TASK"
+
+// task describes a rank's process.
+type task struct {
+	Server string
+	Job    uint64
+	RunKey string
+	Rank   int
+	Total  int
+	OnLoss malt.OnLoss
+	Graph  string
+	Sync   string
+	Rounds uint64
+	Pace   time.Duration // of a round's computation
+}
+
+// result is what a rank prints at the end.
+type result struct {
+	Model    []float64
+	Epochs   int
+	Pause    time.Duration // the longest time between the ends of two rounds
+	Usual    time.Duration // the median one
+	Finished bool          // the others were done before this attempt had joined
+}
+
+func TestMain(m *testing.M) {
+	text := os.Getenv(envTask)
+	if text == "" {
+		os.Exit(m.Run())
+	}
+	var job task
+	if err := json.Unmarshal([]byte(text), &job); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	r, err := work(context.Background(), job)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	_ = json.NewEncoder(os.Stdout).Encode(r) // a closed pipe means that the test has ended
+}
+
+// work trains as a rank.
+func work(ctx context.Context, job task) (r result, err error) {
+	g, err := malt.Join(ctx, malt.Config{
+		Server: job.Server, Job: malt.Job{UniqueID: job.Job, RunKey: job.RunKey}, Rank: job.Rank, Total: job.Total, OnLoss: job.OnLoss,
+		Listen: "127.0.0.1:0", Heartbeat: 200 * time.Millisecond, LostAfter: lostAfter, Stall: 2 * lostAfter,
+		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+	})
+	if errors.Is(err, malt.ErrFinished) {
+		return result{Finished: true}, nil
+	}
+	if err != nil {
+		return r, err
+	}
+	defer g.Close()
+	v, err := malt.NewVector[float64](g, "v", width, malt.VectorConfig{ObjectConfig: malt.ObjectConfig{Graph: job.Graph, Sync: job.Sync}})
+	if err != nil {
+		return r, err
+	}
+	shares := data(job.Total)
+	var rounds []time.Duration
+	err = g.Protect(func() error {
+		for last := time.Now(); v.Iteration() < job.Rounds; {
+			time.Sleep(job.Pace)
+			step(v.Values(), shares, g.Shares(), len(g.Members()), float64(v.Iteration()))
+			if err := v.Scatter(ctx); err != nil {
+				return err
+			}
+			if _, err := v.Gather(ctx, malt.AverageIncludingSelf); err != nil {
+				return err
+			}
+			now := time.Now()
+			rounds = append(rounds, now.Sub(last))
+			last = now
+		}
+		return g.Done(ctx)
+	})
+	if errors.Is(err, malt.ErrFinished) {
+		return result{Finished: true}, nil
+	}
+	r = result{Model: v.Values(), Epochs: g.Epoch()}
+	r.Pause, r.Usual = longest(rounds)
+	return r, err
+}
+
+const (
+	width     = 4
+	examples  = 500 // of a share
+	lostAfter = 3 * time.Second
+)
+
+type sample struct {
+	x [width]float64
+	y float64
+}
+
+// data draws the shares of all ranks: the same in each process.
+func data(total int) [][]sample {
+	rng := rand.New(rand.NewPCG(uint64(total), 5))
+	var truth [width]float64
+	for i := range truth {
+		truth[i] = rng.NormFloat64()
+	}
+	shares := make([][]sample, total)
+	for share := range shares {
+		for range examples {
+			e := sample{y: 0.5 * rng.NormFloat64()}
+			for i := range e.x {
+				e.x[i] = rng.NormFloat64()
+				e.y += truth[i] * e.x[i]
+			}
+			shares[share] = append(shares[share], e)
+		}
+	}
+	return shares
+}
+
+func (e sample) error(w []float64) float64 {
+	d := -e.y
+	for i, x := range e.x {
+		d += w[i] * x
+	}
+	return d
+}
+
+// step makes a gradient step on some shares, each with the same weight.
+func step(w []float64, shares [][]sample, own []int, members int, iteration float64) {
+	var gradient [width]float64
+	for _, share := range own {
+		for _, e := range shares[share] {
+			d := e.error(w) / examples
+			for i, x := range e.x {
+				gradient[i] += d * x
+			}
+		}
+	}
+	rate := 0.4 / (1 + iteration/20) * float64(members) / float64(len(shares))
+	for i := range w {
+		w[i] -= rate * gradient[i]
+	}
+}
+
+// loss returns the mean squared error on all shares.
+func loss(w []float64, shares [][]sample) float64 {
+	sum := 0.0
+	for _, share := range shares {
+		for _, e := range share {
+			d := e.error(w)
+			sum += d * d
+		}
+	}
+	return sum / float64(examples*len(shares))
+}
