@@ -7,3 +7,4 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 go list -deps -test ./... >/dev/null
 go list -modfile=tools/go.mod -deps tool >/dev/null
+(cd tools && go list -test -deps ./... >/dev/null)

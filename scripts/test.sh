@@ -87,6 +87,7 @@ report() {
 }
 
 tidy() { go mod tidy -diff && (cd tools && go mod tidy -diff); }
+drawing() { (cd tools && go vet ./... && go test ./...); }
 
 builds() {
 	local target refusal ok=0
@@ -133,6 +134,7 @@ fi
 step gofmt silent gofmt -l .
 step gofumpt silent go tool -modfile=tools/go.mod gofumpt -l .
 step vet go vet ./...
+step tools drawing
 step staticcheck go tool -modfile=tools/go.mod staticcheck ./...
 
 if [ $tier = check ]; then

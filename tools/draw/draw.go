@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"image/color"
+	"os"
+	"path/filepath"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+const (
+	width  = 16 * vg.Centimeter
+	height = 10 * vg.Centimeter
+)
+
+// colours are those of Okabe and Ito, which colour-blind readers tell apart, from dark to light.
+var colours = []color.Color{
+	color.RGBA{0x00, 0x72, 0xb2, 0xff},
+	color.RGBA{0xd5, 0x5e, 0x00, 0xff},
+	color.RGBA{0x00, 0x9e, 0x73, 0xff},
+	color.RGBA{0xcc, 0x79, 0xa7, 0xff},
+	color.RGBA{0x56, 0xb4, 0xe9, 0xff},
+	color.RGBA{0xe6, 0x9f, 0x00, 0xff},
+	color.RGBA{0x00, 0x00, 0x00, 0xff},
+}
+
+// few is the number of points up to which each point has a mark.
+const few = 12
+
+// draw writes the figure as SVG. It replaces the file only when all is drawn.
+func (f figure) draw(path string) (err error) {
+	p, err := f.plot()
+	if err != nil {
+		return err
+	}
+	svg, err := p.WriterTo(width, height, "svg")
+	if err != nil {
+		return err
+	}
+	w, err := os.CreateTemp(filepath.Dir(path), "draw.*.tmp")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			w.Close()
+			os.Remove(w.Name())
+		}
+	}()
+	if _, err := svg.WriteTo(w); err != nil {
+		return err
+	}
+	if err := w.Chmod(0o644); err != nil {
+		return err
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	return os.Rename(w.Name(), path)
+}
+
+// plot returns the figure with axes, lines and legend.
+func (f figure) plot() (*plot.Plot, error) {
+	plot.DefaultFont = font.Font{Typeface: "Liberation", Variant: "Sans"}
+	p := plot.New()
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = f.header["title"], f.header["x"], f.header["y"]
+	if f.header["logx"] != "" {
+		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+	}
+	if f.header["logy"] != "" {
+		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+	}
+	grid := plotter.NewGrid()
+	grid.Vertical.Color, grid.Horizontal.Color = color.Gray{0xe0}, color.Gray{0xe0}
+	p.Add(grid)
+	p.Legend.Top = true
+	for i, name := range f.names {
+		l, err := plotter.NewLine(f.series[name])
+		if err != nil {
+			return nil, err
+		}
+		l.Color, l.Width = colours[i%len(colours)], vg.Points(1.5)
+		l.Dashes = plotDashes(i)
+		p.Add(l)
+		p.Legend.Add(name, l)
+		if len(f.series[name]) <= few {
+			s, err := plotter.NewScatter(f.series[name])
+			if err != nil {
+				return nil, err
+			}
+			s.GlyphStyle = draw.GlyphStyle{Color: l.Color, Radius: vg.Points(2.5), Shape: draw.CircleGlyph{}}
+			p.Add(s)
+		}
+	}
+	return p, nil
+}
+
+// plotDashes returns the dashes of a line: lines differ without colour, too.
+func plotDashes(i int) []vg.Length {
+	switch i % 3 {
+	case 1:
+		return []vg.Length{vg.Points(6), vg.Points(2)}
+	case 2:
+		return []vg.Length{vg.Points(2), vg.Points(2)}
+	}
+	return nil
+}

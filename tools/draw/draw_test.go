@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const example = `# title: Objective by passes
+# x: passes
+# y: objective
+# logy: yes
+series,x,y
+one rank,1,0.5
+one rank,2,0.25
+"8 ranks, all",1,0.1
+`
+
+// A drawing has the title, the axes and all series.
+func TestDrawing(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a.csv"), []byte(example), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := drawAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	svg, err := os.ReadFile(filepath.Join(dir, "a.svg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Objective by passes", ">passes<", ">objective<", ">one rank<", ">8 ranks, all<"} {
+		if !strings.Contains(string(svg), want) {
+			t.Errorf("the drawing lacks %s", want)
+		}
+	}
+}
+
+// A file that is not a figure is refused with its name and the line, and leaves no drawing.
+func TestRefusals(t *testing.T) {
+	for name, text := range map[string]string{
+		"got no points":               "# title: x\nseries,x,y\n",
+		"point 1: strconv.ParseFloat": "series,x,y\na,b,1\n",
+		"wrong number of fields":      "series,x,y\na,1\n",
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "a.csv"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := drawAll(dir)
+		if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "a.csv") {
+			t.Errorf("got %v, want an error with a.csv and %q", err, name)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "a.svg")); err == nil {
+			t.Errorf("%s: a drawing is there", name)
+		}
+	}
+}
