@@ -15,13 +15,14 @@
 # make test-rdma    what goes over RDMA, in a guest with two emulated devices
 # make test-long    what is too slow for every run: long tests, fuzzing
 # make bench        micro-benchmarks; bench/README.md has the comparisons
+# make figures      measures and draws docs/figures; DATA names the directory of the data sets
 # make lint         the static part of make test, which stops at the first fault
 # make build        both programs, to bin/
 # make clean        removes what the above leave behind
 
 TOOL = go tool -modfile=tools/go.mod
 
-.PHONY: build quickstart setup check test test-all test-portable test-hadoop test-rdma storm storm-net storm-malt storm-sim test-long bench lint clean
+.PHONY: build quickstart setup check test test-all test-portable test-hadoop test-rdma storm storm-net storm-malt storm-sim test-long bench figures lint clean
 
 build:
 	go build -trimpath -o bin/ ./cmd/gvw ./cmd/spanning_tree
@@ -70,6 +71,10 @@ test-long:
 
 bench:
 	go test -run '^$$' -bench . -benchtime 1s ./...
+
+figures:
+	go run ./bench/figures -data "$(DATA)"
+	go -C tools run ./draw ../docs/figures
 
 lint:
 	test -z "$$(gofmt -l .)"

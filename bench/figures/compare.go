@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// candidate is one of several trainings that a figure compares.
+type candidate struct {
+	name string
+	training
+}
+
+// comparison is how trainings are compared: each is a line of the objective above the least value that any of
+// them has reached, over x.
+type comparison struct {
+	goal     float64                                 // a share above the least value
+	x        func(t training, s state) float64       // of a point
+	describe func(t training, s state) (note string) // what the goal took
+}
+
+// compare runs the trainings one after another. It returns their lines, and a text that says what the goal
+// took each of them.
+func (c comparison) compare(ctx context.Context, runs []candidate) (lines []line, notes string, err error) {
+	results := make([]result, len(runs))
+	least := 0.0
+	for i, r := range runs {
+		if results[i], err = r.run(ctx); err != nil {
+			return nil, "", err
+		}
+		if best := results[i].best(); i == 0 || best < least {
+			least = best
+		}
+	}
+	goal := (1 + c.goal) * least
+	var texts []string
+	for i, r := range runs {
+		l := line{Name: r.name}
+		for _, s := range results[i].states {
+			if above := s.value/least - 1; above > 0 {
+				l.Points = append(l.Points, point{c.x(r.training, s), above})
+			}
+		}
+		lines = append(lines, l)
+		text := "not reached"
+		if s, ok := results[i].reach(goal); ok {
+			text = c.describe(r.training, s)
+		}
+		texts = append(texts, r.name+": "+text)
+	}
+	return lines, fmt.Sprintf("to %.5f, %g %% above the least: %s", goal, 100*c.goal, strings.Join(texts, "; ")), nil
+}

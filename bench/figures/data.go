@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/learn/svm"
+)
+
+// task is a data set with the parameters of its experiments.
+type task struct {
+	name     string
+	examples []svm.Example // in random order
+	size     int           // weights
+	lambda   float64
+	batch    int // examples between two rounds
+	rate     int // examples a second and rank
+	passes   int // over all examples, by all ranks together, at most
+}
+
+// String describes a task.
+func (t task) String() string {
+	return fmt.Sprintf("%s: %d examples, %d weights, λ %g, batches of %d", t.name, len(t.examples), t.size, t.lambda, t.batch)
+}
+
+// textTask reads cocoa-text: 2,000 documents, unit-length tf-idf, more features than examples.
+func textTask(data string) (task, error) {
+	ex, err := readText(filepath.Join(data, "cocoa-text", "train.vw.gz"), nil)
+	return task{name: "text", examples: ex, size: number(ex), lambda: 1e-3, batch: 25, rate: 2_500, passes: 40}, err
+}
+
+// spliceTask reads the first windows of splice, as k-mers of 1 to 3 bases with their positions.
+func spliceTask(data string) (task, error) {
+	const windows = 40_000
+	n := 0
+	ex, err := readText(filepath.Join(data, "splice", "ce-don-decoy.train.tsv.gz"), func(line string) (string, bool) {
+		n++
+		label, rest, _ := strings.Cut(line, "\t")
+		_, sequence, _ := strings.Cut(rest, "\t")
+		return kmers(label, sequence), n <= windows
+	})
+	return task{name: "splice", examples: ex, size: number(ex), lambda: 1e-4, batch: 250, rate: 20_000, passes: 8}, err
+}
+
+// longest is the number of bases of the longest k-mers.
+const longest = 3
+
+// kmers returns a window in vw's text: each substring of up to longest bases is a feature, named by its position. Their
+// values are equal, and their vector has the length 1.
+func kmers(label, sequence string) string {
+	count := 0
+	for k := 1; k <= longest; k++ {
+		count += max(0, len(sequence)-k+1)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s |p:%.6g", label, 1/math.Sqrt(float64(count)))
+	for k := 1; k <= longest; k++ {
+		for i := 0; i+k <= len(sequence); i++ {
+			fmt.Fprintf(&b, " %d%s", i+1, sequence[i:i+k])
+		}
+	}
+	return b.String()
+}
+
+// denseTask makes examples of 100 normal values, whose labels a random plane gives, a tenth of them wrongly.
+func denseTask() task {
+	const size, n = 100, 40_000
+	rng := rand.New(rand.NewPCG(17, 1))
+	plane := make([]float64, size)
+	for i := range plane {
+		plane[i] = rng.NormFloat64()
+	}
+	ex := make([]svm.Example, n)
+	for i := range ex {
+		side := 0.0
+		features := make([]feature.Feature, size)
+		for j := range features {
+			x := rng.NormFloat64()
+			side += x * plane[j]
+			features[j] = feature.Feature{Index: uint32(j), Value: float32(x / 10)}
+		}
+		label := float32(1)
+		if (side > 0) == (rng.Float64() < 0.1) {
+			label = -1
+		}
+		ex[i] = svm.Example{Label: label, Weight: 1, Features: features}
+	}
+	return task{name: "dense", examples: ex, size: size, lambda: 1e-4, batch: 250, rate: 20_000, passes: 8}
+}
+
+// readText reads vw's text from a .gz file, each line changed by convert until it reports false, and shuffles it.
+func readText(path string, convert func(line string) (string, bool)) ([]svm.Example, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	ex, err := parse(z, convert)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	rand.New(rand.NewPCG(17, 2)).Shuffle(len(ex), func(i, j int) { ex[i], ex[j] = ex[j], ex[i] })
+	return ex, nil
+}
+
+func parse(r io.Reader, convert func(line string) (string, bool)) ([]svm.Example, error) {
+	p, err := feature.NewParser(feature.Config{Bits: 24})
+	if err != nil {
+		return nil, err
+	}
+	var b feature.Batch
+	s := bufio.NewScanner(r)
+	for n := int64(1); s.Scan(); n++ {
+		line := s.Text()
+		if convert != nil {
+			more := false
+			if line, more = convert(line); !more {
+				break
+			}
+		}
+		if err := p.AppendLine(&b, []byte(line), n); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.Err(); err != nil {
+		return nil, err
+	}
+	ex := make([]svm.Example, len(b.Examples))
+	for i := range b.Examples {
+		e := &b.Examples[i]
+		ex[i] = svm.Example{Label: e.Label, Weight: 1, Features: append([]feature.Feature(nil), b.FeaturesOf(e)...)}
+	}
+	return ex, nil
+}
+
+// number numbers the features of examples from 0 on, and returns how many there are. Ranks then send no
+// weights that no feature has.
+func number(examples []svm.Example) (size int) {
+	numbers := map[uint32]uint32{}
+	for _, ex := range examples {
+		for i, f := range ex.Features {
+			n, ok := numbers[f.Index]
+			if !ok {
+				n = uint32(len(numbers))
+				numbers[f.Index] = n
+			}
+			ex.Features[i].Index = n
+		}
+	}
+	return len(numbers)
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// figure is a table of points with what is needed to draw it.
+type figure struct {
+	Name  string // of the files, without extension
+	Title string
+	X, Y  string // names of the axes, with units
+	LogX  bool
+	LogY  bool
+	Notes string // what was measured, how, and the results in numbers
+	Lines []line
+}
+
+// line is a series of points.
+type line struct {
+	Name   string
+	Points []point
+}
+
+type point struct{ X, Y float64 }
+
+// write writes DIR/NAME.csv. It replaces the file only when all is written.
+func (f *figure) write(dir, command string) (err error) {
+	path := filepath.Join(dir, f.Name+".csv")
+	w, err := os.CreateTemp(dir, f.Name+".*.tmp")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			w.Close()
+			os.Remove(w.Name())
+		}
+	}()
+	b := bufio.NewWriter(w)
+	for _, field := range []struct{ key, value string }{
+		{"title", f.Title},
+		{"x", f.X},
+		{"y", f.Y},
+		{"logx", flagText(f.LogX)},
+		{"logy", flagText(f.LogY)},
+		{"notes", f.Notes},
+		{"command", command},
+	} {
+		if field.value != "" {
+			fmt.Fprintf(b, "# %s: %s\n", field.key, field.value)
+		}
+	}
+	table := csv.NewWriter(b)
+	table.Write([]string{"series", "x", "y"})
+	for _, l := range f.Lines {
+		for _, p := range l.Points {
+			table.Write([]string{l.Name, strconv.FormatFloat(p.X, 'g', 6, 64), strconv.FormatFloat(p.Y, 'g', 6, 64)})
+		}
+	}
+	table.Flush()
+	if err := table.Error(); err != nil {
+		return err
+	}
+	if err := b.Flush(); err != nil {
+		return err
+	}
+	if err := w.Chmod(0o644); err != nil {
+		return err
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	return os.Rename(w.Name(), path)
+}
+
+// flagText returns the value of a header that is there or not.
+func flagText(set bool) string {
+	if set {
+		return "yes"
+	}
+	return ""
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+)
+
+// lostRank compares ten ranks with ten of which one ends after half of its examples (MALT, Fig. 14).
+func lostRank(ctx context.Context, data string) ([]figure, error) {
+	t, err := spliceTask(data)
+	if err != nil {
+		return nil, err
+	}
+	whole := training{task: t, ranks: 10, graph: "all", sync: "bsp"}
+	lost := whole
+	lost.killRank, lost.kill = 9, 0.5
+	f := figure{
+		Name: "malt-loss", Title: "Objective by time, one of 10 ranks lost",
+		X: "seconds", Y: "objective", LogY: true,
+	}
+	a, err := whole.run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b, err := lost.run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range []struct {
+		name string
+		result
+	}{{"10 ranks", a}, {"rank 9 lost at half", b}} {
+		l := line{Name: r.name}
+		for _, s := range r.states {
+			l.Points = append(l.Points, point{s.after.Seconds(), s.value})
+		}
+		f.Lines = append(f.Lines, l)
+	}
+	f.Notes = fmt.Sprintf("%v, bsp, %d examples a second and rank; longest time between two rounds: %d ms, with the loss %d ms; "+
+		"last objective %.5f, with the loss %.5f (%+.2f %%)", t, t.rate,
+		a.pause.Milliseconds(), b.pause.Milliseconds(), a.last(), b.last(), 100*(b.last()/a.last()-1))
+	return []figure{f}, nil
+}

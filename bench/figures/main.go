@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"regexp"
+	"time"
+)
+
+// experiment measures the figures of one row.
+type experiment struct {
+	name    string
+	data    bool // needs -data
+	measure func(ctx context.Context, data string) ([]figure, error)
+}
+
+var experiments = []experiment{
+	{"malt-bytes", false, graphBytes},
+	{"malt-passes", true, passes},
+	{"malt-straggler", true, straggler},
+	{"malt-stalls", true, stalls},
+	{"malt-traffic", true, traffic},
+	{"malt-loss", true, lostRank},
+}
+
+func main() {
+	out := flag.String("out", "docs/figures", "the `directory` of the CSV files")
+	data := flag.String("data", "", "the `directory` of the data sets; without it, figures that need none")
+	only := flag.String("only", "", "measure experiments whose name matches the `regexp`")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, *out, *data, *only, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "figures:", err)
+		os.Exit(1)
+	}
+}
+
+// run measures the experiments that match and writes their files.
+func run(ctx context.Context, out, data, only string, w io.Writer) error {
+	wanted, err := regexp.Compile(only)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
+	ran := 0
+	for _, e := range experiments {
+		if !wanted.MatchString(e.name) {
+			continue
+		}
+		ran++
+		if e.data && data == "" {
+			fmt.Fprintf(w, "%s: not measured: it needs -data\n", e.name)
+			continue
+		}
+		start := time.Now()
+		figures, err := e.measure(ctx, data)
+		if err != nil {
+			return fmt.Errorf("%s: %w", e.name, err)
+		}
+		command := "go run ./bench/figures -only " + e.name
+		if e.data {
+			command += " -data DIR"
+		}
+		for _, f := range figures {
+			if err := f.write(out, command); err != nil {
+				return err
+			}
+			fmt.Fprintf(w, "%s: %s\n", f.Name, f.Notes)
+		}
+		fmt.Fprintf(w, "%s took %.1f s\n", e.name, time.Since(start).Seconds())
+	}
+	if ran == 0 {
+		return errors.New("no experiment matches -only " + only)
+	}
+	return index(out)
+}
