@@ -33,7 +33,7 @@ func (b banner) print(w io.Writer) error {
 func (r *runner) banner() banner {
 	var b banner
 	c := &r.cfg
-	c.Features.Namespaces.say(&b)
+	c.Features.Namespaces.Say(b.addf)
 	if c.TestOnly {
 		b.addf("only testing")
 	}
@@ -106,7 +106,7 @@ func (r *runner) banner() banner {
 	label, prediction := "SIMPLE", "SCALAR"
 	link := "scorer-" + c.Loss.Link
 	// A wildcard in an interaction makes vw expand interactions per example.
-	if slices.ContainsFunc(c.Features.Namespaces.crossed(), func(set string) bool { return strings.Contains(set, ":") }) {
+	if slices.ContainsFunc(c.Features.Namespaces.Crossed(), func(set string) bool { return strings.Contains(set, ":") }) {
 		link = "generate_interactions, " + link
 	}
 	if c.OAA.Classes > 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/feature/cache"
 	"github.com/gvw-project/gvw/feature/csv"
+	"github.com/gvw-project/gvw/learn/internal/namespaces"
 	"github.com/gvw-project/gvw/learn/internal/output"
 	"github.com/gvw-project/gvw/learn/internal/tally"
 	"github.com/gvw-project/gvw/learn/metric"
@@ -42,6 +43,9 @@ type Input struct {
 
 // Output is a file that appears under its final name only when it is whole.
 type Output = output.File
+
+// Namespaces has the options on namespaces.
+type Namespaces = namespaces.Options
 
 // ClassWeight is the weight of a label.
 type ClassWeight = tally.ClassWeight

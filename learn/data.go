@@ -64,6 +64,28 @@ func (in *Input) source() stream.Source {
 	return stream.Source{Name: in.Name, Identity: in.Identity, Open: in.Open, Header: in.Header}
 }
 
+// features returns the configuration of the parser.
+func (c *Config) features() feature.Config {
+	n := &c.Features.Namespaces
+	if c.Data.Format == FormatJSON || c.Data.Format == FormatCSV { // as in vw, some options apply to text only
+		text := *n
+		n, text.Redefine, text.Affix, text.Spelling = &text, nil, "", nil
+	}
+	f := feature.Config{
+		Bits:       c.Features.Bits,
+		HashAll:    c.Features.Hash == "all",
+		HashSeed:   c.Features.HashSeed.Value,
+		NoConstant: c.Features.NoConstant,
+		Classes:    c.OAA.Classes > 0,
+		ClassNames: c.OAA.names(),
+		Names:      c.named(),
+		Strict:     c.Data.Strict,
+		MaxLine:    c.Data.MaxLine,
+	}
+	n.Apply(&f)
+	return f
+}
+
 // dataset returns the configuration of the data of a run.
 func dataset(cfg *Config) stream.Config {
 	d := stream.Config{

@@ -4,8 +4,10 @@ package learn
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/gvw-project/gvw/learn/internal/usage"
 	"github.com/gvw-project/gvw/optim/sgd"
 )
 
@@ -117,7 +119,7 @@ func (c *Config) options(rule sgd.Config) string {
 	}
 	if c.Malt.on() {
 		add("malt", c.Malt.Graph)
-		s := c.Malt.stage(new(faults))
+		s := c.Malt.stage(new(usage.Faults))
 		add("sync", s.Sync)
 		add("cb_size", s.Every)
 		add("malt_send", fmt.Sprintf("%v:%d", s.Send, s.Whole))
@@ -128,4 +130,14 @@ func (c *Config) options(rule sgd.Config) string {
 	add("predict_only_model", c.Model.PredictOnly)
 	add("initial_model", c.Model.Initial != "")
 	return b.String()
+}
+
+// namespaceDigest passes to add the options on which all ranks must agree.
+func (c *Config) namespaceDigest(add func(name string, value any)) {
+	f := c.features()
+	for _, s := range slices.Concat(f.Shaping(), f.Expanding()) {
+		if s.Value != "" {
+			add(s.Name, s.Value)
+		}
+	}
 }

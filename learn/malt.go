@@ -9,6 +9,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/learn/internal/maltstage"
 	"github.com/gvw-project/gvw/learn/internal/sgdstage"
+	"github.com/gvw-project/gvw/learn/internal/usage"
 	"github.com/gvw-project/gvw/malt"
 	"github.com/gvw-project/gvw/optim/outer"
 )
@@ -35,39 +36,39 @@ const defaultEvery = 1000
 func (c *MaltConfig) on() bool { return c.Graph != "" }
 
 // stage returns the configuration of the stage. f gets the faults of fields that are texts.
-func (c *MaltConfig) stage(f *faults) maltstage.Config {
+func (c *MaltConfig) stage(f *usage.Faults) maltstage.Config {
 	s := maltstage.Config{
 		Graph: c.Graph, Sync: cmp.Or(c.Sync, "asp"), Every: cmp.Or(c.Every, defaultEvery), MaxDelay: c.MaxDelay,
 		Outer: outer.Config{Rate: c.OuterRate, Momentum: c.OuterMomentum},
 	}
 	var err error
 	if s.Send, s.Whole, err = maltstage.ParseSend(cmp.Or(c.Send, maltstage.Models.String())); err != nil {
-		f.add("Malt.Send", "%v", err)
+		f.Add("Malt.Send", "%v", err)
 	}
 	if s.Format, err = maltstage.ParseFormat(c.Compress); err != nil {
-		f.add("Malt.Compress", "%v", err)
+		f.Add("Malt.Compress", "%v", err)
 	}
 	return s
 }
 
 // Validate reports every fault of the group at once.
 func (c *MaltConfig) Validate() error {
-	var f faults
+	var f usage.Faults
 	if !c.on() {
 		if *c != (MaltConfig{}) {
-			f.add("Malt.Graph", "it is missing, and without it the other options of asynchronous training have no effect")
+			f.Add("Malt.Graph", "it is missing, and without it the other options of asynchronous training have no effect")
 		}
-		return f.err()
+		return f.Err()
 	}
 	s := c.stage(&f)
 	for _, fault := range s.Faults() {
-		f.add("Malt."+fault.Field, "%v", fault.Err)
+		f.Add("Malt."+fault.Field, "%v", fault.Err)
 	}
-	return f.err()
+	return f.Err()
 }
 
 // validateMalt reports options that contradict asynchronous training.
-func (c *Config) validateMalt(f *faults) {
+func (c *Config) validateMalt(f *usage.Faults) {
 	if !c.Malt.on() {
 		return
 	}
@@ -75,44 +76,44 @@ func (c *Config) validateMalt(f *faults) {
 	join := c.Cluster.Join
 	switch {
 	case join == nil:
-		f.add(field, "asynchronous training is for the ranks of a job: give allreduce.Config.Server, or leave it out")
+		f.Add(field, "asynchronous training is for the ranks of a job: give allreduce.Config.Server, or leave it out")
 		return
 	case c.TestOnly:
-		f.add(field, "nothing is learned: leave it out with learn.Config.TestOnly")
+		f.Add(field, "nothing is learned: leave it out with learn.Config.TestOnly")
 	case c.batches():
-		f.add(field, "L-BFGS needs the exact sums of all ranks: leave learn.Config.Batch.BFGS and learn.Config.Hybrid out")
+		f.Add(field, "L-BFGS needs the exact sums of all ranks: leave learn.Config.Batch.BFGS and learn.Config.Hybrid out")
 	case c.OAA.Classes > 0:
-		f.add(field, "it is for one model of simple labels: leave learn.Config.OAA.Classes out")
+		f.Add(field, "it is for one model of simple labels: leave learn.Config.OAA.Classes out")
 	}
 	if join.OnLoss == allreduce.Wait {
-		f.add("Cluster.Join.OnLoss", "a rank of asynchronous training cannot be replaced: use abort or shrink")
+		f.Add("Cluster.Join.OnLoss", "a rank of asynchronous training cannot be replaced: use abort or shrink")
 	}
 	if join.Elastic {
-		f.add("Cluster.Join.Elastic", "the graph of asynchronous training has all ranks: leave it out")
+		f.Add("Cluster.Join.Elastic", "the graph of asynchronous training has all ranks: leave it out")
 	}
 	if c.Holdout.EarlyTerminate != defaultEarlyTerminate {
-		f.add("Holdout.EarlyTerminate", "with learn.Config.Malt.Graph all passes are made, since ranks end them at different times")
+		f.Add("Holdout.EarlyTerminate", "with learn.Config.Malt.Graph all passes are made, since ranks end them at different times")
 	}
 	if len(c.Holdout.Valid) > 0 {
-		f.add("Holdout.Valid", "with learn.Config.Malt.Graph no pass ends on all ranks at once: measure the models of learn.Config.Model.SavePerPass, or the final one")
+		f.Add("Holdout.Valid", "with learn.Config.Malt.Graph no pass ends on all ranks at once: measure the models of learn.Config.Model.SavePerPass, or the final one")
 	}
 	if len(c.Metrics.Measures) > 0 {
-		f.add("Metrics.Measures", "with learn.Config.Malt.Graph no pass ends on all ranks at once: measure the final model in a run of its own")
+		f.Add("Metrics.Measures", "with learn.Config.Malt.Graph no pass ends on all ranks at once: measure the final model in a run of its own")
 	}
 	rule, err := c.updateRule()
 	if err != nil {
 		return // reported by SGDConfig.Validate
 	}
-	s := c.Malt.stage(new(faults)) // MaltConfig.Validate reports them
+	s := c.Malt.stage(new(usage.Faults)) // MaltConfig.Validate reports them
 	for _, fault := range s.Conflicts(join.Total, rule) {
-		f.add("Malt."+fault.Field, "%v", fault.Err)
+		f.Add("Malt."+fault.Field, "%v", fault.Err)
 	}
 }
 
 // async returns the stage of asynchronous training.
 func (r *runner) async(online *sgdstage.Online) stage {
 	c := &r.cfg
-	return maltstage.New(online, c.Malt.stage(new(faults)), c.maltJob())
+	return maltstage.New(online, c.Malt.stage(new(usage.Faults)), c.maltJob())
 }
 
 // maltSpace distinguishes the job of the shared vectors from that of the collectives, which has the same server.

@@ -8,6 +8,8 @@ import (
 
 	"github.com/gvw-project/gvw/internal/compat"
 	"github.com/gvw-project/gvw/internal/merand"
+	"github.com/gvw-project/gvw/learn/internal/namespaces"
+	"github.com/gvw-project/gvw/learn/internal/usage"
 	"github.com/gvw-project/gvw/model"
 	"github.com/gvw-project/gvw/optim/ftrl"
 	"github.com/gvw-project/gvw/option"
@@ -25,7 +27,7 @@ func (c *Config) modelOptions(resume bool) []model.Option {
 			kept = append(kept, model.Option{Name: name})
 		}
 	}
-	kept = append(kept, c.Features.Namespaces.modelOptions()...)
+	kept = append(kept, c.Features.Namespaces.Model()...)
 	if c.Features.Hash != "" {
 		kept = append(kept, model.Option{Name: "hash", Value: c.Features.Hash})
 	}
@@ -78,14 +80,14 @@ func (c *Config) takeOptions(name string, h *model.Header) error {
 		return &DataError{Name: name, Text: "the model was trained with topics, which gvw does not support yet"}
 	}
 	for _, o := range h.Options {
-		if isNamespaceOption(o.Name) {
+		if namespaces.IsOption(o.Name) {
 			continue
 		}
 		if err := c.takeOption(name, o); err != nil {
 			return err
 		}
 	}
-	return c.Features.Namespaces.take(name, h)
+	return c.Features.Namespaces.Take(name, h)
 }
 
 // takeOption merges one option. A setting that the caller has not given takes the value of the
@@ -93,7 +95,7 @@ func (c *Config) takeOptions(name string, h *model.Header) error {
 func (c *Config) takeOption(name string, o model.Option) error {
 	// vw prints this sentence when an option on the command line differs from the kept one.
 	disagree := func(field, given string) error {
-		return usage(field, "Disagreeing option values for '%s': '%s' vs '%s' (of %s)", o.Name, given, o.Value, name)
+		return usage.New(field, "Disagreeing option values for '%s': '%s' vs '%s' (of %s)", o.Name, given, o.Value, name)
 	}
 	switch o.Name {
 	// Features and predictions: a different value would change the meaning of the weights.
@@ -119,7 +121,7 @@ func (c *Config) takeOption(name string, o model.Option) error {
 	case "ftrl", "pistol", "coin":
 		rule, _ := ftrl.Named(o.Name)
 		if c.FTRL.Rule != ftrl.None && c.FTRL.Rule != rule {
-			return usage(c.follower(), "%s was trained with learn.Config.FTRL.Rule=%s", name, o.Name)
+			return usage.New(c.follower(), "%s was trained with learn.Config.FTRL.Rule=%s", name, o.Name)
 		}
 		c.FTRL.Rule = rule
 	case "oaa":

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gvw-project/gvw/learn/internal/sgdstage"
 	"github.com/gvw-project/gvw/learn/internal/training"
+	"github.com/gvw-project/gvw/learn/internal/usage"
 	"github.com/gvw-project/gvw/loss"
 	"github.com/gvw-project/gvw/model"
 	"github.com/gvw-project/gvw/optim/descent"
@@ -48,7 +49,7 @@ func loadModel(cfg *Config, read io.Writer) (_ *initial, err error) {
 	}
 	h := &dec.Header
 	if cfg.given.bits && cfg.Features.Bits != h.Bits {
-		return nil, usage("Features.Bits", "%s was trained with learn.Config.Features.Bits=%d, not %d: leave the option out", name, h.Bits, cfg.Features.Bits)
+		return nil, usage.New("Features.Bits", "%s was trained with learn.Config.Features.Bits=%d, not %d: leave the option out", name, h.Bits, cfg.Features.Bits)
 	}
 	// The number of weights is that of the model, whether it was given or not.
 	cfg.Features.Bits = h.Bits
@@ -94,7 +95,7 @@ func (c *Config) checkMask() error {
 		return fmt.Errorf("feature mask %s: %w", c.Model.FeatureMask, err)
 	}
 	if dec.Header.Bits != c.Features.Bits {
-		return usage("Model.FeatureMask", "%s was trained with learn.Config.Features.Bits=%d, and %s with learn.Config.Features.Bits=%d: they must be equal", c.Model.FeatureMask, dec.Header.Bits, c.Model.Initial, c.Features.Bits)
+		return usage.New("Model.FeatureMask", "%s was trained with learn.Config.Features.Bits=%d, and %s with learn.Config.Features.Bits=%d: they must be equal", c.Model.FeatureMask, dec.Header.Bits, c.Model.Initial, c.Features.Bits)
 	}
 	return nil
 }
@@ -221,7 +222,7 @@ func loadRegularizer(cfg *Config, read io.Writer) (prior descent.Penalty, labels
 		return prior, labels, fmt.Errorf("regularisers %s: %w", name, err)
 	}
 	if cfg.given.bits && cfg.Features.Bits != reg.Bits {
-		return prior, labels, usage("Features.Bits", "%s was made with learn.Config.Features.Bits=%d, not %d: leave the option out", name, reg.Bits, cfg.Features.Bits)
+		return prior, labels, usage.New("Features.Bits", "%s was made with learn.Config.Features.Bits=%d, not %d: leave the option out", name, reg.Bits, cfg.Features.Bits)
 	}
 	cfg.Features.Bits = reg.Bits
 	if err := cfg.takeOptions(name, &reg.Header); err != nil {

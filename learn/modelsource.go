@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/gvw-project/gvw/learn/internal/job"
+	"github.com/gvw-project/gvw/learn/internal/namespaces"
 	"github.com/gvw-project/gvw/learn/internal/tally"
 	"github.com/gvw-project/gvw/learn/internal/training"
 	"github.com/gvw-project/gvw/model"
@@ -34,7 +35,7 @@ func (m *modelSource) Header(resume bool) model.Header {
 		m.cfg.OAA.Indexing = option.Some(0)
 	}
 	r, c := m.job.All.Range, m.cfg
-	return model.Header{ID: c.Model.ID, MinLabel: r.Min, MaxLabel: r.Max, Bits: c.Features.Bits, NGrams: plainWords(c.Features.Namespaces.NGrams), Skips: plainWords(c.Features.Namespaces.Skips), Options: c.modelOptions(resume)}
+	return model.Header{ID: c.Model.ID, MinLabel: r.Min, MaxLabel: r.Max, Bits: c.Features.Bits, NGrams: namespaces.PlainWords(c.Features.Namespaces.NGrams), Skips: namespaces.PlainWords(c.Features.Namespaces.Skips), Options: c.modelOptions(resume)}
 }
 
 // Resume returns the state that further training needs, except the regularisation that is due.

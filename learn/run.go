@@ -15,9 +15,11 @@ import (
 	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/learn/internal/examples"
 	"github.com/gvw-project/gvw/learn/internal/job"
+	"github.com/gvw-project/gvw/learn/internal/namespaces"
 	"github.com/gvw-project/gvw/learn/internal/output"
 	"github.com/gvw-project/gvw/learn/internal/tally"
 	"github.com/gvw-project/gvw/learn/internal/training"
+	"github.com/gvw-project/gvw/learn/internal/usage"
 	"github.com/gvw-project/gvw/learn/internal/vwtext"
 	"github.com/gvw-project/gvw/loss"
 	"github.com/gvw-project/gvw/optim/descent"
@@ -151,7 +153,7 @@ func newRunner(cfg Config) (_ *runner, err error) {
 		}
 		labels = &seen
 	}
-	if err = cfg.loadDictionaries(); err != nil {
+	if err = cfg.Features.Namespaces.Load(cfg.features(), namespaces.Files{Path: cfg.Features.DictionaryPath, Open: cfg.Model.Open}); err != nil {
 		return nil, err
 	}
 	r.unheld = cfg.settle()
@@ -180,7 +182,7 @@ func newRunner(cfg Config) (_ *runner, err error) {
 		talk, progress = nil, ""
 	}
 	if r.console.Table, err = vwtext.NewTable(talk, progress); err != nil {
-		return nil, usage("Diagnostics.Progress", "%v", err)
+		return nil, usage.New("Diagnostics.Progress", "%v", err)
 	}
 	r.audit = cfg.newAudit(r.rule.Adaptive && !cfg.TestOnly && cfg.FTRL.Rule == ftrl.None)
 	if r.provenance.Data, err = stream.NewDataset(dataset(&cfg)); err != nil {
@@ -291,16 +293,16 @@ func (r *runner) admit() error {
 func (c *Config) checkStream() error {
 	switch {
 	case len(c.Metrics.Measures) > 0:
-		return usage("Metrics.Measures", "a job with vw workers has no place for them in its sequence of calls: measure the model afterwards, in a run of its own")
+		return usage.New("Metrics.Measures", "a job with vw workers has no place for them in its sequence of calls: measure the model afterwards, in a run of its own")
 	case len(c.Holdout.Valid) > 0:
-		return usage("Holdout.Valid", "a job with vw workers has no place for it in its sequence of calls: use the holdout options")
+		return usage.New("Holdout.Valid", "a job with vw workers has no place for it in its sequence of calls: use the holdout options")
 	}
 	if c.Hybrid != nil {
-		return usage("Hybrid", "a job with vw workers cannot run both phases in one process, since vw cannot: "+
+		return usage.New("Hybrid", "a job with vw workers cannot run both phases in one process, since vw cannot: "+
 			"run SGD first, and then learn.Config.Batch.BFGS from its model, as with vw")
 	}
 	if c.regularizes() && c.Batch.BFGS {
-		return usage("Reg.Output", "a job with vw workers cannot: vw adds something else there at the end of each pass; let gvw workers alone do it")
+		return usage.New("Reg.Output", "a job with vw workers cannot: vw adds something else there at the end of each pass; let gvw workers alone do it")
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/gvw-project/gvw/learn/internal/snapshot"
 	"github.com/gvw-project/gvw/learn/internal/tally"
 	"github.com/gvw-project/gvw/learn/internal/training"
+	"github.com/gvw-project/gvw/learn/internal/usage"
 )
 
 // trainer is the state machine of a whole training. It runs one stage or, in the hybrid, two.
@@ -267,7 +268,7 @@ func (c *trainer) readState(r io.Reader) error {
 	var predicted int
 	d.Number("steps with predictions", &predicted, p.Steps)
 	if c.files.Any() && predicted > c.written {
-		return usage("Output.Predictions", "%d passes are done, and this process has the predictions of %d: its file would lack those between. Start the job anew, or predict in a run of its own (learn.Config.TestOnly, learn.Config.Model.Initial=MODEL)", predicted, c.written)
+		return usage.New("Output.Predictions", "%d passes are done, and this process has the predictions of %d: its file would lack those between. Start the job anew, or predict in a run of its own (learn.Config.TestOnly, learn.Config.Model.Initial=MODEL)", predicted, c.written)
 	}
 	if err := c.stageOf(&p); err != nil {
 		return err

@@ -5,6 +5,7 @@ package learn
 import (
 	"errors"
 
+	"github.com/gvw-project/gvw/learn/internal/usage"
 	"github.com/gvw-project/gvw/learn/metric"
 	"github.com/gvw-project/gvw/optim/descent"
 	"github.com/gvw-project/gvw/optim/ftrl"
@@ -76,9 +77,9 @@ func (c *Config) predictedPasses() int {
 // Validate reports every fault of the configuration at once: the faults of each group, then those
 // of fields in several groups that contradict each other.
 func (c *Config) Validate() error {
-	var f faults
+	var f usage.Faults
 	if c.Passes < 0 {
-		f.add("Passes", "%d passes: at least one is needed", c.Passes)
+		f.Add("Passes", "%d passes: at least one is needed", c.Passes)
 	}
 	hybrid := c.Hybrid
 	if hybrid == nil {
@@ -86,7 +87,7 @@ func (c *Config) Validate() error {
 	}
 	d := c.withDefaults()
 	return errors.Join(
-		f.err(),
+		f.Err(),
 		c.Holdout.Validate(), c.Features.Validate(), c.Reg.Validate(), c.SGD.Validate(), c.OAA.Validate(), c.FTRL.Validate(),
 		c.Loss.Validate(), c.Data.Validate(), hybrid.Validate(), c.Batch.Validate(), c.Malt.Validate(), c.Model.Validate(), c.Metrics.Validate(),
 		c.Output.Validate(), c.Diagnostics.Validate(), c.Cluster.Validate(),
@@ -96,7 +97,7 @@ func (c *Config) Validate() error {
 
 // validateTogether reports the faults between groups. c has its defaults.
 func (c *Config) validateTogether() error {
-	var f faults
+	var f usage.Faults
 	c.validateSGD(&f)
 	c.validateClasses(&f)
 	c.validateFTRL(&f)
@@ -105,60 +106,60 @@ func (c *Config) validateTogether() error {
 	c.validateMalt(&f)
 	c.validateMeasures(&f)
 	c.validateFiles(&f)
-	return f.err()
+	return f.Err()
 }
 
 // batches reports whether a batch solver learns, perhaps after SGD.
 func (c *Config) batches() bool { return c.Batch.BFGS || c.Hybrid != nil }
 
 // validateSGD reports options that only SGD in one process has.
-func (c *Config) validateSGD(f *faults) {
+func (c *Config) validateSGD(f *usage.Faults) {
 	if c.Data.Examples > 0 && c.Cluster.Join != nil {
-		f.add("Data.Examples", "on a cluster every rank would have first ones of its own: cut the data instead")
+		f.Add("Data.Examples", "on a cluster every rank would have first ones of its own: cut the data instead")
 	}
 	if c.Data.PassLength > 0 && (c.Cluster.Join != nil || c.batches() || c.Data.Shuffle) {
-		f.add("Data.PassLength", "it is for SGD in one process, in the order of the data: leave it out")
+		f.Add("Data.PassLength", "it is for SGD in one process, in the order of the data: leave it out")
 	}
 	if c.Model.SavePerPass && c.Hybrid != nil {
-		f.add("Model.SavePerPass", "the passes of a hybrid are of two learners: run SGD and learn.Config.Batch.BFGS one after the other")
+		f.Add("Model.SavePerPass", "the passes of a hybrid are of two learners: run SGD and learn.Config.Batch.BFGS one after the other")
 	}
 	if c.Model.PreserveCounters && c.Model.Initial != "" && (c.Cluster.Join != nil || c.Hybrid != nil) {
-		f.add("Model.PreserveCounters", "it is for one learner in one process: on a cluster the sums of the model would count once a rank")
+		f.Add("Model.PreserveCounters", "it is for one learner in one process: on a cluster the sums of the model would count once a rank")
 	}
 }
 
 // validateClasses reports options that contradict one against all.
-func (c *Config) validateClasses(f *faults) {
+func (c *Config) validateClasses(f *usage.Faults) {
 	if c.OAA.Classes <= 0 {
 		return
 	}
 	if c.batches() {
-		f.add("OAA.Classes", "L-BFGS learns one model: leave learn.Config.Batch.BFGS and learn.Config.Hybrid out")
+		f.Add("OAA.Classes", "L-BFGS learns one model: leave learn.Config.Batch.BFGS and learn.Config.Hybrid out")
 	}
 	if c.Loss.Binary || c.Loss.Link != defaultLink && !c.linksClasses() {
-		f.add("OAA.Classes", "learn.Config.Loss.Binary and learn.Config.Loss.Link are for one score, and a class is predicted: leave them out (learn.Config.OAA.Probabilities gives probabilities)")
+		f.Add("OAA.Classes", "learn.Config.Loss.Binary and learn.Config.Loss.Link are for one score, and a class is predicted: leave them out (learn.Config.OAA.Probabilities gives probabilities)")
 	}
 	if c.Features.Bits < 32 && c.OAA.Classes > 1<<c.Features.Bits {
-		f.add("OAA.Classes", "%d classes do not fit 2^%d weights: give a larger learn.Config.Features.Bits", c.OAA.Classes, c.Features.Bits)
+		f.Add("OAA.Classes", "%d classes do not fit 2^%d weights: give a larger learn.Config.Features.Bits", c.OAA.Classes, c.Features.Bits)
 	}
 }
 
 // validateFTRL reports options that contradict a learner of the FTRL family.
-func (c *Config) validateFTRL(f *faults) {
+func (c *Config) validateFTRL(f *usage.Faults) {
 	if c.FTRL.Rule == ftrl.None || c.FTRL.Rule > ftrl.Coin {
 		return
 	}
 	name := c.follower()
 	if c.Cluster.Join != nil {
-		f.add(name, "it is for one process: its weights follow from sums of gradients that have no average over ranks (vw's ranks train apart without a word); use the default rule")
+		f.Add(name, "it is for one process: its weights follow from sums of gradients that have no average over ranks (vw's ranks train apart without a word); use the default rule")
 	}
 	if c.batches() {
-		f.add(name, "it is a learner of its own: leave learn.Config.Batch.BFGS and learn.Config.Hybrid out")
+		f.Add(name, "it is a learner of its own: leave learn.Config.Batch.BFGS and learn.Config.Hybrid out")
 	}
 }
 
 // validateNames reports options that need the names of features where none are known.
-func (c *Config) validateNames(f *faults) {
+func (c *Config) validateNames(f *usage.Faults) {
 	if !c.named() {
 		return
 	}
@@ -168,43 +169,43 @@ func (c *Config) validateNames(f *faults) {
 	}
 	switch {
 	case c.Data.Cache != "" && c.Model.InvertHash != "":
-		f.add("Model.InvertHash", "a cache has no names: leave it out; several passes then read the text again")
+		f.Add("Model.InvertHash", "a cache has no names: leave it out; several passes then read the text again")
 	case c.Cluster.Join != nil:
-		f.add(field, "a rank knows the names of its own share only: train first, then show the model in one process (learn.Config.TestOnly, learn.Config.Model.Initial=MODEL)")
+		f.Add(field, "a rank knows the names of its own share only: train first, then show the model in one process (learn.Config.TestOnly, learn.Config.Model.Initial=MODEL)")
 	case c.batches() && !c.TestOnly:
-		f.add(field, "it follows SGD from example to example: train first, then show the model (learn.Config.TestOnly, learn.Config.Model.Initial=MODEL)")
+		f.Add(field, "it follows SGD from example to example: train first, then show the model (learn.Config.TestOnly, learn.Config.Model.Initial=MODEL)")
 	}
 }
 
 // validateBatch reports options that contradict a batch solver, or need one.
-func (c *Config) validateBatch(f *faults) {
+func (c *Config) validateBatch(f *usage.Faults) {
 	if c.TestOnly && c.batches() && c.Model.Open == nil {
-		f.add("TestOnly", "nothing to test: give the model (learn.Config.Model.Initial)")
+		f.Add("TestOnly", "nothing to test: give the model (learn.Config.Model.Initial)")
 	}
 	if c.Hybrid != nil && c.Batch.BFGS {
-		f.add("Hybrid", "it runs L-BFGS by itself: leave learn.Config.Batch.BFGS out")
+		f.Add("Hybrid", "it runs L-BFGS by itself: leave learn.Config.Batch.BFGS out")
 	}
 	if c.Hybrid == nil && c.Reg.SGDL2 != 0 {
-		f.add("Reg.SGDL2", "it belongs to phase 1 of learn.Config.Hybrid; without that, use learn.Config.Reg.L2")
+		f.Add("Reg.SGDL2", "it belongs to phase 1 of learn.Config.Hybrid; without that, use learn.Config.Reg.L2")
 	}
 	if c.Batch.BFGS && !c.TestOnly && c.Passes < 2 {
-		f.add("Batch.BFGS", "at least 2 passes must be used: give learn.Config.Passes (each pass over the data counts, the curvature pass too)")
+		f.Add("Batch.BFGS", "at least 2 passes must be used: give learn.Config.Passes (each pass over the data counts, the curvature pass too)")
 	}
 	if c.Reg.Input == "" {
 		return
 	}
 	if c.Model.Initial != "" {
-		f.add("Reg.Input", "training starts at the weights that it holds: leave learn.Config.Model.Initial out")
+		f.Add("Reg.Input", "training starts at the weights that it holds: leave learn.Config.Model.Initial out")
 	}
 	if c.Hybrid != nil {
-		f.add("Reg.Input", "L-BFGS would have to start at the weights that it holds, not at those of SGD: leave learn.Config.Hybrid out")
+		f.Add("Reg.Input", "L-BFGS would have to start at the weights that it holds, not at those of SGD: leave learn.Config.Hybrid out")
 	}
 }
 
 // validateMeasures reports measures that other options rule out.
-func (c *Config) validateMeasures(f *faults) {
+func (c *Config) validateMeasures(f *usage.Faults) {
 	if c.Metrics.Extra != "" && (c.Cluster.Join != nil || c.Hybrid != nil) {
-		f.add("Metrics.Extra", "it counts the calls of one learner in one process: leave it out")
+		f.Add("Metrics.Extra", "it counts the calls of one learner in one process: leave it out")
 	}
 	if c.Model.Initial == "" { // otherwise the loaded model decides what is learned
 		if err := c.checkMeasures(); err != nil {
@@ -212,15 +213,15 @@ func (c *Config) validateMeasures(f *faults) {
 		}
 	}
 	if len(c.Holdout.Valid) > 0 && c.TestOnly {
-		f.add("Holdout.Valid", "nothing is learned: give the file as learn.Config.Data.Inputs")
+		f.Add("Holdout.Valid", "nothing is learned: give the file as learn.Config.Data.Inputs")
 	}
 }
 
 // checkMeasures reports measures that the loss and the labels rule out. It runs when the
 // options of the loaded model are known.
 func (c *Config) checkMeasures() error {
-	var f faults
-	fault := func(text, name string) { f.add("Metrics.Measures", text, name) }
+	var f usage.Faults
+	fault := func(text, name string) { f.Add("Metrics.Measures", text, name) }
 	if c.OAA.Classes > 0 {
 		if m := c.Metrics.Measures.Single(); len(m) > 0 {
 			fault("%s is a measure of one score, and learn.Config.OAA.Classes chooses one of several classes: it has logloss and accuracy", m[0])
@@ -228,7 +229,7 @@ func (c *Config) checkMeasures() error {
 		if c.Metrics.Measures.Has(metric.LogLoss) && !c.OAA.Probabilities {
 			fault("%s needs probabilities: with learn.Config.OAA.Classes give learn.Config.OAA.Probabilities", metric.LogLoss)
 		}
-		return f.err()
+		return f.Err()
 	}
 	if m := c.Metrics.Measures.Probabilities(); len(m) > 0 && c.Loss.Function != "logistic" && c.Loss.Link != "logistic" {
 		fault("%s needs probabilities: learn.Config.Loss.Function=logistic or learn.Config.Loss.Link=logistic", m[0])
@@ -236,21 +237,21 @@ func (c *Config) checkMeasures() error {
 	if m := c.Metrics.Measures.Signs(); len(m) > 0 && c.Loss.Function != "logistic" && c.Loss.Function != "hinge" && c.Loss.Link != "logistic" && !c.Loss.Binary {
 		fault("%s needs two classes: learn.Config.Loss.Function=logistic or hinge, learn.Config.Loss.Link=logistic or learn.Config.Loss.Binary", m[0])
 	}
-	return f.err()
+	return f.Err()
 }
 
 // validateFiles reports files that cannot be read, written or written again.
-func (c *Config) validateFiles(f *faults) {
+func (c *Config) validateFiles(f *usage.Faults) {
 	predicts := c.Output.Predictions+c.Output.RawPredictions != ""
 	if c.Cluster.Join != nil && c.Cluster.Join.Checkpoints != nil && predicts && c.predictedPasses() > 1 {
-		f.add("Cluster.Join.Checkpoints", "a rank that continues from a checkpoint cannot repeat the predictions of earlier passes: leave learn.Config.Output.Predictions and learn.Config.Output.RawPredictions out, and predict in a run of its own")
+		f.Add("Cluster.Join.Checkpoints", "a rank that continues from a checkpoint cannot repeat the predictions of earlier passes: leave learn.Config.Output.Predictions and learn.Config.Output.RawPredictions out, and predict in a run of its own")
 	}
 	// The groups Output and Model have reported their own files.
 	others := c.Reg.Output + c.Reg.OutputText + c.Model.Final + c.Model.Readable + c.Model.InvertHash + c.Metrics.Extra
 	if others != "" && !predicts && c.Output.Create == nil {
-		f.add("Output.Create", "it is needed for files to write")
+		f.Add("Output.Create", "it is needed for files to write")
 	}
 	if c.Reg.Input != "" && c.Model.Initial+c.Model.FeatureMask == "" && c.Model.Open == nil {
-		f.add("Model.Open", "it is needed for a regulariser to read")
+		f.Add("Model.Open", "it is needed for a regulariser to read")
 	}
 }

@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package learn
+// Package namespaces has the options of a run on namespaces: which are dropped, crossed, renamed
+// or cut, and which words become further features. The caller gives them in the forms of package
+// feature, and a loaded model may add to them:
+//
+//	n := namespaces.Options{Quadratic: []string{"ab"}}
+//	err := errors.Join(n.Validate(), n.Take(name, &model.Header)) // the options of the model
+//	n.Apply(&parserConfig)
+//
+// [Options.Model] is the reverse of [Options.Take]: the options that a model keeps. As in vw a
+// model keeps only some of them.
+package namespaces
 
 import (
 	"errors"
@@ -9,12 +19,13 @@ import (
 	"strings"
 
 	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/learn/internal/usage"
 	"github.com/gvw-project/gvw/model"
 )
 
-// Namespaces has the options on namespaces as the caller gives them. Package feature documents
+// Options has the options on namespaces as the caller gives them. Package feature documents
 // their forms and effects.
-type Namespaces struct {
+type Options struct {
 	Quadratic       []string              // -q: pairs, ':' is a wildcard
 	Cubic           []string              // --cubic: triples
 	Interactions    []string              // --interactions: sets of two and more
@@ -36,76 +47,52 @@ type Namespaces struct {
 	DictionaryLines []string              // vw's lines about them; Run fills it
 }
 
-// features returns the configuration of the parser.
-func (c *Config) features() feature.Config {
-	n := &c.Features.Namespaces
-	if c.Data.Format == FormatJSON || c.Data.Format == FormatCSV { // as in vw, some options apply to text only
-		text := *n
-		n, text.Redefine, text.Affix, text.Spelling = &text, nil, "", nil
-	}
-	return feature.Config{
-		Bits:            c.Features.Bits,
-		HashAll:         c.Features.Hash == "all",
-		HashSeed:        c.Features.HashSeed.Value,
-		NoConstant:      c.Features.NoConstant,
-		Classes:         c.OAA.Classes > 0,
-		ClassNames:      c.OAA.names(),
-		Interactions:    n.crossed(),
-		Permutations:    n.Permutations,
-		LeaveDuplicates: n.LeaveDuplicates,
-		Ignore:          n.Ignore,
-		IgnoreLinear:    n.IgnoreLinear,
-		Keep:            n.Keep,
-		Redefine:        n.Redefine,
-		NGrams:          n.NGrams,
-		Skips:           n.Skips,
-		Limits:          n.Limits,
-		Affix:           n.Affix,
-		Spelling:        n.Spelling,
-		ChainHash:       n.ChainHash,
-		SortFeatures:    n.SortFeatures,
-		Dictionaries:    n.Dictionaries,
-		Names:           c.named(),
-		Strict:          c.Data.Strict,
-		MaxLine:         c.Data.MaxLine,
-	}
+// Apply sets the fields of the parser's configuration that the options determine.
+func (n *Options) Apply(f *feature.Config) {
+	f.Interactions = n.Crossed()
+	f.Permutations, f.LeaveDuplicates = n.Permutations, n.LeaveDuplicates
+	f.Ignore, f.IgnoreLinear, f.Keep, f.Redefine = n.Ignore, n.IgnoreLinear, n.Keep, n.Redefine
+	f.NGrams, f.Skips, f.Limits = n.NGrams, n.Skips, n.Limits
+	f.Affix, f.Spelling = n.Affix, n.Spelling
+	f.ChainHash, f.SortFeatures = n.ChainHash, n.SortFeatures
+	f.Dictionaries = n.Dictionaries
 }
 
-// crossed returns the sets of namespaces of all interactions.
-func (n *Namespaces) crossed() []string { return slices.Concat(n.Quadratic, n.Cubic, n.Interactions) }
+// Crossed returns the sets of namespaces of all interactions.
+func (n *Options) Crossed() []string { return slices.Concat(n.Quadratic, n.Cubic, n.Interactions) }
 
 // Validate reports every fault of the values at once, with the fields that have them. The command
 // finds most of them earlier, by Check, and names the option.
-func (n *Namespaces) Validate() error {
+func (n *Options) Validate() error {
 	f := n.forms()
 	if err := n.values(); err != nil {
-		f.add("", "%v", err)
+		f.Add("", "%v", err)
 	}
-	return f.err()
+	return f.Err()
 }
 
 // forms returns the faults in the forms of the values.
-func (n *Namespaces) forms() (f faults) {
+func (n *Options) forms() (f usage.Faults) {
 	for _, s := range n.Quadratic {
 		if len(feature.Unescape(s)) != 2 {
-			f.add("Features.Namespaces.Quadratic", "%q is not a pair of namespaces, like ab (on a command line the option takes all words up to the next one, as in vw; data is given by learn.Config.Data.Inputs)", s)
+			f.Add("Features.Namespaces.Quadratic", "%q is not a pair of namespaces, like ab (on a command line the option takes all words up to the next one, as in vw; data is given by learn.Config.Data.Inputs)", s)
 		}
 	}
 	for _, s := range n.Cubic {
 		if len(feature.Unescape(s)) != 3 {
-			f.add("Features.Namespaces.Cubic", "%q is not three namespaces, like abc (on a command line the option takes all words up to the next one, as in vw; data is given by learn.Config.Data.Inputs)", s)
+			f.Add("Features.Namespaces.Cubic", "%q is not three namespaces, like abc (on a command line the option takes all words up to the next one, as in vw; data is given by learn.Config.Data.Inputs)", s)
 		}
 	}
 	if n.SortFeatures && len(n.NGrams) > 0 {
-		f.add("Features.Namespaces.SortFeatures", "n-grams need the order of the text, as in vw: leave learn.Config.Features.Namespaces.NGrams or learn.Config.Features.Namespaces.SortFeatures out")
+		f.Add("Features.Namespaces.SortFeatures", "n-grams need the order of the text, as in vw: leave learn.Config.Features.Namespaces.NGrams or learn.Config.Features.Namespaces.SortFeatures out")
 	}
 	return f
 }
 
 // values reports whether the parser accepts the values.
-func (n *Namespaces) values() error {
-	c := Config{Features: FeatureConfig{Bits: 18, Namespaces: *n}}
-	f := c.features()
+func (n *Options) values() error {
+	f := feature.Config{Bits: 18}
+	n.Apply(&f)
 	if len(f.NGrams) == 0 {
 		f.Skips = nil
 	}
@@ -116,22 +103,22 @@ func (n *Namespaces) values() error {
 }
 
 // Check returns the faults in the values, without the names of fields.
-func (n *Namespaces) Check() error {
+func (n *Options) Check() error {
 	f := n.forms()
 	if len(f) == 0 {
 		return n.values()
 	}
 	for i, err := range f {
-		if e, ok := errors.AsType[*UsageError](err); ok {
+		if e, ok := errors.AsType[*usage.Error](err); ok {
 			f[i] = errors.New(e.Text)
 		}
 	}
-	return f.err()
+	return f.Err()
 }
 
-// modelOptions returns the options that a model keeps, in vw's forms. N-grams and skips have
+// Model returns the options that a model keeps, in vw's forms. N-grams and skips have
 // fields of their own in the header. The others are not kept and must be given again.
-func (n *Namespaces) modelOptions() []model.Option {
+func (n *Options) Model() []model.Option {
 	var kept []model.Option
 	add := func(name string, values ...string) {
 		for _, v := range values {
@@ -156,8 +143,8 @@ func (n *Namespaces) modelOptions() []model.Option {
 	return kept
 }
 
-// plainWords returns the values without escapes, as a header stores them.
-func plainWords(list []string) []string {
+// PlainWords returns the values without escapes, as a header stores them.
+func PlainWords(list []string) []string {
 	var plain []string
 	for _, v := range list {
 		plain = append(plain, feature.Unescape(v))
@@ -173,11 +160,11 @@ func storable(v string) string {
 	return feature.Escape(v)
 }
 
-// take merges the options that a model keeps, behind those that were given, as vw does. Lists
+// Take merges the options that a model keeps, behind those that were given, as vw does. Lists
 // grow. If any interaction was given, all those of the model are ignored. name is the file, for
 // messages.
-func (n *Namespaces) take(name string, h *model.Header) error {
-	if len(n.crossed()) == 0 {
+func (n *Options) Take(name string, h *model.Header) error {
+	if len(n.Crossed()) == 0 {
 		n.Quadratic = h.Values("quadratic")
 		n.Cubic = h.Values("cubic")
 		n.Interactions = h.Values("interactions")
@@ -193,15 +180,15 @@ func (n *Namespaces) take(name string, h *model.Header) error {
 	n.ChainHash = n.ChainHash || h.Has("chain_hash")
 	for _, v := range h.Values("affix") {
 		if n.Affix != "" && n.Affix != v {
-			return usage("Features.Namespaces.Affix", "Disagreeing option values for 'affix': '%s' vs '%s' (of %s)", n.Affix, v, name)
+			return usage.New("Features.Namespaces.Affix", "Disagreeing option values for 'affix': '%s' vs '%s' (of %s)", n.Affix, v, name)
 		}
 		n.Affix = v
 	}
-	return n.forms().err()
+	return n.forms().Err()
 }
 
-// isNamespaceOption reports whether take handles an option.
-func isNamespaceOption(name string) bool {
+// IsOption reports whether Take handles an option.
+func IsOption(name string) bool {
 	switch name {
 	case "quadratic", "cubic", "interactions", "ignore", "ignore_linear", "keep", "redefine", "spelling", "dictionary", "chain_hash", "affix":
 		return true
@@ -209,30 +196,20 @@ func isNamespaceOption(name string) bool {
 	return false
 }
 
-// namespaceDigest passes to add the options on which all ranks must agree.
-func (c *Config) namespaceDigest(add func(name string, value any)) {
-	f := c.features()
-	for _, s := range slices.Concat(f.Shaping(), f.Expanding()) {
-		if s.Value != "" {
-			add(s.Name, s.Value)
-		}
-	}
-}
-
-// say adds the lines of the banner on namespaces, in vw's words and order.
-func (n *Namespaces) say(b *banner) {
+// Say passes to line the lines of the banner on namespaces, in vw's words and order.
+func (n *Options) Say(line func(format string, args ...any)) {
 	counts := func(list []string, format, one, all string) {
 		for _, v := range list {
 			where, number := all, v
 			if v[0] < '0' || v[0] > '9' {
 				where, number = fmt.Sprintf(one, feature.Escape(v[:1])), v[1:]
 			}
-			b.addf(format, number, where)
+			line(format, number, where)
 		}
 	}
 	sets := func(list []string, text string) {
 		if len(list) > 0 {
-			b.addf("%s: %s", text, strings.Join(list, " "))
+			line("%s: %s", text, strings.Join(list, " "))
 		}
 	}
 	bytes := func(list []string, text string) {
@@ -242,7 +219,7 @@ func (n *Namespaces) say(b *banner) {
 			for i := range len(letters) {
 				escaped[i] = feature.Escape(letters[i : i+1])
 			}
-			b.addf("%s: %s", text, strings.Join(escaped, " "))
+			line("%s: %s", text, strings.Join(escaped, " "))
 		}
 	}
 	counts(n.NGrams, "[info] Generating %s-grams for %s.", "%s namespaces", "all namespaces")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package learn
+package namespaces
 
 import (
 	"errors"
@@ -11,20 +11,26 @@ import (
 	"strings"
 
 	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/learn/internal/examples"
+	"github.com/gvw-project/gvw/learn/internal/usage"
 )
 
 // maxDictionary is the length limit of a dictionary, in bytes. It is read into memory as a
 // whole.
 const maxDictionary = 1 << 30
 
-// loadDictionaries reads the files of --dictionary. It must run after the options of the loaded
-// model are merged, which determine the hashes.
-func (c *Config) loadDictionaries() error {
-	n := &c.Features.Namespaces
+// Files are the places in which dictionaries are found.
+type Files struct {
+	Path []string                                 // directories to search, in this order; none: names are paths
+	Open func(name string) (io.ReadCloser, error) // opens a file; needed if there is a dictionary
+}
+
+// Load reads the files of Dictionary into Dictionaries and DictionaryLines. It must run after the
+// options of the loaded model are merged: f, the parser's configuration, determines the hashes.
+func (n *Options) Load(f feature.Config, files Files) error {
 	if len(n.Dictionary) == 0 {
 		return nil
 	}
-	f := c.features()
 	var loaded []*feature.Dictionary
 	var scanned []string
 	hashes := map[uint64]bool{}
@@ -34,13 +40,13 @@ func (c *Config) loadDictionaries() error {
 		if len(given) > 2 && given[1] == ':' {
 			ns, name = given[0], given[2:]
 		}
-		text, found, err := c.readDictionary(name)
+		text, found, err := files.read(name)
 		if err != nil {
 			return fmt.Errorf("learn.Config.Features.Namespaces.Dictionary=%s: %w", given, err)
 		}
 		d, err := feature.NewDictionary(ns, text, &f)
 		if err != nil {
-			return &DataError{Name: name, Text: strings.TrimPrefix(err.Error(), "feature: ")}
+			return &examples.DataError{Name: name, Text: strings.TrimPrefix(err.Error(), "feature: ")}
 		}
 		hash := hashContents(text)
 		scanned = append(scanned, fmt.Sprintf("scanned dictionary '%s' from '%s', hash=%x", name, found, hash))
@@ -69,26 +75,26 @@ func hashContents(text []byte) uint64 {
 	return h
 }
 
-// readDictionary reads the first file of that name in DictionaryPath, and returns the path at
-// which it was found. A name without a directory to search is a path itself.
-func (c *Config) readDictionary(name string) (text []byte, found string, err error) {
-	if c.Model.Open == nil {
-		return nil, "", errors.New("learn: Config.Model.Open is needed for dictionaries")
+// read reads the first file of that name in Path, and returns the path at which it was found. A
+// name without a directory to search is a path itself.
+func (d Files) read(name string) (text []byte, found string, err error) {
+	if d.Open == nil {
+		return nil, "", usage.New("Model.Open", "it is needed for dictionaries")
 	}
 	var f io.ReadCloser
 	err = fs.ErrNotExist
-	if path.IsAbs(name) || len(c.Features.DictionaryPath) == 0 {
+	if path.IsAbs(name) || len(d.Path) == 0 {
 		found = name
-		f, err = c.Model.Open(name)
+		f, err = d.Open(name)
 	}
-	for _, dir := range c.Features.DictionaryPath {
+	for _, dir := range d.Path {
 		if f == nil && errors.Is(err, fs.ErrNotExist) {
 			found = strings.TrimSuffix(dir, "/") + "/" + name
-			f, err = c.Model.Open(found)
+			f, err = d.Open(found)
 		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, "", usage("Features.Namespaces.Dictionary", "%s was not found in %s: name its directory by learn.Config.Features.DictionaryPath", name, strings.Join(c.Features.DictionaryPath, ", "))
+		return nil, "", usage.New("Features.Namespaces.Dictionary", "%s was not found in %s: name its directory by learn.Config.Features.DictionaryPath", name, strings.Join(d.Path, ", "))
 	}
 	if err != nil {
 		return nil, "", err
