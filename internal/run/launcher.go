@@ -109,7 +109,7 @@ func (p *launcher) launch(c *cli.Context, shardGiven bool, s *cli.Settings) (err
 	}
 	defer func() { err = errors.Join(err, pl.removePieces(context.WithoutCancel(ctx), fsys)) }()
 	watch := newJobWatch(local.Server.Status, job.uniqueID, job.workers, job.spares)
-	if err := p.runWorkers(ctx, fsys, pl, logs, watch, job.restarts, secret); err != nil {
+	if err := p.runWorkers(ctx, fsys, p.processesOf(pl, logs, watch, job.restarts), secret); err != nil {
 		return err
 	}
 	if name := s.Get("checkpoint"); name != "" { // rank 0 removes them too, unless it was killed

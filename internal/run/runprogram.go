@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -14,12 +13,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
 	"github.com/gvw-project/gvw/internal/cli"
-	"github.com/gvw-project/gvw/internal/crash"
 	"github.com/gvw-project/gvw/internal/joinflags"
 	"github.com/gvw-project/gvw/internal/launch"
 )
@@ -44,10 +41,6 @@ func commandAfter(rest []string) ([]string, error) {
 	}
 	return append([]string{path}, rest[1:]...), nil
 }
-
-// outputDelay bounds the reading of a process's output after its end, since a process that it
-// has started may hold the output open.
-const outputDelay = 2 * time.Second
 
 // programJob is a run of a program that uses package allreduce.
 type programJob struct {
@@ -81,7 +74,7 @@ func newProgramJob(s *cli.Settings, command []string) (*programJob, error) {
 	case j.onLoss == "abort":
 		j.restarts = 0
 	case j.onLoss == "wait" && j.restarts == 0:
-		errs = append(errs, cli.Usagef("--on_loss wait with --max_restarts 0: no process would take the place of a lost worker: give one or more, or --on_loss abort or shrink"))
+		errs = append(errs, cli.Usagef("--on_loss wait with --max_restarts 0: no process would replace a lost worker: give one or more, or --on_loss abort or shrink"))
 	case j.onLoss == "" && s.Has("max_restarts") && j.restarts > 0:
 		j.onLoss = joinflags.RestartedOnLoss
 	}
@@ -128,67 +121,36 @@ func (p *launcher) launchProgram(ctx context.Context, s *cli.Settings, command [
 	defer func() { err = errors.Join(err, local.Stop()) }()
 	j.port = local.Port
 	fmt.Fprintf(p.Stderr, "gvw run: %d workers, server 127.0.0.1:%d, logs in %s%s\n", j.workers, j.port, logs.dir, logs.note())
-	return p.runProgram(ctx, j, logs, newJobWatch(local.Server.Status, j.uniqueID, j.workers, 0), secret)
+	watch := newJobWatch(local.Server.Status, j.uniqueID, j.workers, 0)
+	return p.runProgram(ctx, j, p.processesOf(&plan{workers: make([]*cli.Settings, j.workers)}, logs, watch, j.restarts), secret)
 }
 
 // runProgram starts the program once per rank and waits until all have ended. It restarts a
 // rank that dies while its job recovers.
-func (p *launcher) runProgram(ctx context.Context, j *programJob, logs *logs, watch *jobWatch, secret []byte) error {
-	pl := &plan{workers: make([]*cli.Settings, j.workers)}
+func (p *launcher) runProgram(ctx context.Context, j *programJob, all *processes, secret []byte) error {
+	watch := all.watch
 	cmds := make([]*exec.Cmd, j.workers)
-	terminal := &crash.Filter{Out: p.Stderr, Full: logs.name(0)} // of rank 0
 	for rank := range cmds {
-		cmd := exec.Command(j.command[0], j.command[1:]...)
-		cmd.Env, cmd.WaitDelay = j.env(workerEnv(p.Env, p.table), rank), outputDelay
-		log := logs.ranks[rank]
-		cmd.Stdout, cmd.Stderr = log, log
-		if rank == 0 {
-			cmd.Stdout, cmd.Stderr = io.MultiWriter(log, p.Stdout), io.MultiWriter(log, terminal)
-		}
-		cmds[rank] = cmd
+		cmds[rank] = all.command(rank, j.env(workerEnv(p.Env, p.table), rank), p.Stdout, j.command[0], j.command[1:])
 	}
-	job := launch.Job{
-		Secret: secret, EmptyStdin: true, Restarts: j.restarts, Hung: watch.hung, Stopped: watch.idle, Missed: watch.missed,
+	results, root, err := all.run(ctx, cmds, launch.Job{
+		Secret: secret, EmptyStdin: true,
 		// A program has its own exit codes: any may mean a lost peer. Another attempt may
-		// succeed unless the process was told to end.
+		// succeed unless the user has ended the process by a signal.
 		Symptom: func(code int) bool { return code < 128 },
 		Curable: func(code int) bool { return code != 128+int(syscall.SIGINT) && code != 128+int(syscall.SIGTERM) },
 		Again: func(r launch.Result) bool {
 			return (j.onLoss != "" || watch.recovers()) && watch.mayContinue(false) && !watch.removed(r.Rank)
 		},
-		Without: func(r launch.Result) bool {
-			if watch.policy() != "shrink" || !watch.continuesWithout(r.Rank) {
-				return false
-			}
-			fmt.Fprintf(p.Stderr, "gvw run: rank %d has ended (%s); the others go on without it\n", r.Rank, logs.howEnded(r))
-			return true
-		},
-		Died: func(r launch.Result) {
-			watch.started(r.Rank)
-			logs.lost = true
-			p.showCrash(r, pl, logs, terminal)
-		},
-		Restarting: func(r launch.Result, pause time.Duration) {
-			fmt.Fprintf(p.Stderr, "gvw run: rank %d has ended (%s); attempt %d of at most %d follows in %v\n",
-				r.Rank, logs.howEnded(r), r.Attempt+1, j.restarts+1, pause)
-		},
-	}
-	logs.began = true
-	looking, enough := context.WithCancel(ctx)
-	var looker sync.WaitGroup
-	looker.Go(func() { watch.follow(looking) })
-	results, root, err := job.Run(ctx, cmds)
-	enough()
-	looker.Wait()
-	switch {
-	case err != nil:
+		Without: func(r launch.Result) bool { return watch.policy() == "shrink" && all.continuesWithout(r, "it") },
+	})
+	if err != nil {
 		return err
-	case context.Cause(ctx) != nil:
-		return context.Cause(ctx)
-	case root < 0 || results[root].Signal != nil && watch.finished():
+	}
+	if root < 0 || results[root].Signal != nil && watch.finished() {
 		return nil
 	}
-	return p.rootCause(results[root], pl, logs)
+	return p.rootCause(results[root], all.plan, all.logs)
 }
 
 // policy returns the loss policy that the ranks have sent to the server, or "" for abort and

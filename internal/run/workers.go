@@ -12,91 +12,48 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/internal/cli"
-	"github.com/gvw-project/gvw/internal/crash"
 	"github.com/gvw-project/gvw/internal/files"
 	"github.com/gvw-project/gvw/internal/launch"
 )
 
 // runWorkers starts this program once per rank and waits until all have ended. It restarts a
 // worker that dies as long as the job can use it.
-func (p *launcher) runWorkers(ctx context.Context, fsys *hdfsio.URLs, pl *plan, logs *logs, watch *jobWatch, restarts int, secret []byte) error {
+func (p *launcher) runWorkers(ctx context.Context, fsys *hdfsio.URLs, all *processes, secret []byte) error {
 	self, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("cannot find this program to start workers: %w", err)
 	}
+	pl, watch, logs := all.plan, all.watch, all.logs
 	env := workerEnv(p.Env, p.table)
-	cmds := make([]*exec.Cmd, len(pl.workers)+len(pl.spares))    // ranks, then spares
-	terminal := &crash.Filter{Out: p.Stderr, Full: logs.name(0)} // of rank 0
+	cmds := make([]*exec.Cmd, len(pl.workers)+len(pl.spares)) // ranks, then spares
 	for rank, w := range slices.Concat(pl.workers, pl.spares) {
-		cmd := exec.Command(self, w.Args()...)
-		cmd.Env = env[:len(env):len(env)]
+		own := env[:len(env):len(env)]
 		if rank >= len(pl.workers) { // spare I is attempt I+1, and one more when it takes a lost rank: see joinflags.ArmFaults
-			cmd.Env = append(cmd.Env, fmt.Sprintf("%s=%d", launch.EnvAttempt, 1+rank-len(pl.workers)))
+			own = append(own, fmt.Sprintf("%s=%d", launch.EnvAttempt, 1+rank-len(pl.workers)))
 		}
-		cmd.WaitDelay = outputDelay
-		log := logs.ranks[rank]
-		cmd.Stdout = log
-		if rank == 0 {
-			cmd.Stderr = io.MultiWriter(log, terminal)
-		} else {
-			cmd.Stderr = log
-		}
-		cmds[rank] = cmd
+		cmds[rank] = all.command(rank, own, io.Discard, self, w.Args())
 	}
 	// A rank that lost a peer, or waited in vain for one, is not the root cause.
 	symptom := func(code int) bool { return code == cli.ExitLost || code == cli.ExitDeadline }
-	job := launch.Job{
-		Symptom:  symptom,
-		Secret:   secret,
-		Restarts: restarts,
-		Again:    func(r launch.Result) bool { return watch.mayContinue(symptom(r.Code)) && !watch.removed(r.Rank) },
-		Hung:     watch.hung,
-		Stopped:  watch.idle,
-		Missed:   watch.missed,
-	}
-	var left error
-	job.Died = func(r launch.Result) {
-		watch.started(r.Rank)
-		logs.lost = true
-		p.showCrash(r, pl, logs, terminal)
-		left = errors.Join(left, pl.removeLeft(fsys, r.Rank, r.Pid))
-	}
-	job.Restarting = func(r launch.Result, pause time.Duration) {
-		unless := ""
-		if pl.shrinks {
-			unless = ", unless the others go on without it"
-		}
-		fmt.Fprintf(p.Stderr, "gvw run: %s has ended (%s); attempt %d of at most %d follows in %v%s\n",
-			pl.name(r.Rank), logs.howEnded(r), r.Attempt+1, restarts+1, pause, unless)
-	}
-	lost := 0
-	job.Without = func(r launch.Result) bool {
-		if len(pl.spares) > 0 {
-			return p.replaced(pl, watch, r, logs.howEnded(r), &lost)
-		}
-		if !pl.shrinks || !watch.continuesWithout(r.Rank) {
-			return false
-		}
-		fmt.Fprintf(p.Stderr, "gvw run: rank %d has ended (%s); the others go on without its examples\n", r.Rank, logs.howEnded(r))
-		return true
-	}
-	logs.began = true
-	looking, enough := context.WithCancel(ctx)
-	var looker sync.WaitGroup
-	looker.Go(func() { watch.follow(looking) })
-	results, root, err := job.Run(ctx, cmds)
-	enough()
-	looker.Wait()
+	var left error // of removing temporary files
+	lost := 0      // processes that spares have replaced
+	results, root, err := all.run(ctx, cmds, launch.Job{
+		Symptom: symptom,
+		Secret:  secret,
+		Again:   func(r launch.Result) bool { return watch.mayContinue(symptom(r.Code)) && !watch.removed(r.Rank) },
+		Died:    func(r launch.Result) { left = errors.Join(left, pl.removeLeft(fsys, r.Rank, r.Pid)) },
+		Without: func(r launch.Result) bool {
+			if len(pl.spares) > 0 {
+				return p.replaced(pl, watch, r, logs.howEnded(r), &lost)
+			}
+			return pl.shrinks && all.continuesWithout(r, "its examples")
+		},
+	})
 	if err != nil {
-		return err
-	}
-	if cause := context.Cause(ctx); cause != nil {
-		return errors.Join(cause, left)
+		return errors.Join(err, left)
 	}
 	// The run is complete although a worker was killed while it ended, or its next attempt
 	// came too late: all owed files are delivered.
@@ -181,6 +138,6 @@ func (p *launcher) replaced(pl *plan, watch *jobWatch, r launch.Result, how stri
 		return false
 	}
 	*lost++
-	fmt.Fprintf(p.Stderr, "gvw run: %s has ended (%s); the job goes on (spares left: %d)\n", pl.name(r.Rank), how, len(pl.spares)-*lost)
+	fmt.Fprintf(p.Stderr, "gvw run: %s has ended (%s); the job continues (spares left: %d)\n", pl.name(r.Rank), how, len(pl.spares)-*lost)
 	return true
 }

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os/exec"
+	"sync"
+	"time"
+
+	"github.com/gvw-project/gvw/internal/crash"
+	"github.com/gvw-project/gvw/internal/launch"
+)
+
+// outputDelay bounds the reading of a process's output after its end, since a process that it
+// has started may hold the output open.
+const outputDelay = 2 * time.Second
+
+// processes are the processes of a job on this machine: workers of the learner or of another
+// program, one per rank, then one per spare. It shows their ends to the user and follows their
+// job on the server, so both kinds of job react to a loss in the same way.
+type processes struct {
+	*launcher
+	plan     *plan
+	logs     *logs
+	watch    *jobWatch
+	restarts int           // further attempts of each rank
+	terminal *crash.Filter // stderr of rank 0, which the user sees; the log has all of it
+}
+
+// processesOf returns the processes of a job, which have not been started.
+func (p *launcher) processesOf(pl *plan, logs *logs, watch *jobWatch, restarts int) *processes {
+	return &processes{
+		launcher: p, plan: pl, logs: logs, watch: watch, restarts: restarts,
+		terminal: &crash.Filter{Out: p.Stderr, Full: logs.name(0)},
+	}
+}
+
+// command returns the command of a process. Its output goes to its log; that of rank 0 also goes
+// to stdout and to the terminal.
+func (j *processes) command(rank int, env []string, stdout io.Writer, name string, args []string) *exec.Cmd {
+	cmd := exec.Command(name, args...)
+	cmd.Env, cmd.WaitDelay = env, outputDelay
+	log := j.logs.ranks[rank]
+	cmd.Stdout, cmd.Stderr = log, log
+	if rank == 0 {
+		cmd.Stderr = io.MultiWriter(log, j.terminal)
+		if stdout != io.Discard {
+			cmd.Stdout = io.MultiWriter(log, stdout)
+		}
+	}
+	return cmd
+}
+
+// run starts the commands of a job and waits until all have ended. It adds to job what does not
+// depend on the program: what the server reports about the job, the messages about lost
+// processes, and the number of restarts. root is the process that failed first, or -1. The
+// error is that of starting, or the cause of the end of ctx.
+func (j *processes) run(ctx context.Context, cmds []*exec.Cmd, job launch.Job) (results []launch.Result, root int, err error) {
+	job.Restarts, job.Hung, job.Stopped, job.Missed = j.restarts, j.watch.hung, j.watch.idle, j.watch.missed
+	died := job.Died
+	job.Died = func(r launch.Result) {
+		j.watch.started(r.Rank)
+		j.logs.lost = true
+		j.showCrash(r, j.plan, j.logs, j.terminal)
+		if died != nil {
+			died(r)
+		}
+	}
+	unless := ""
+	if j.plan.shrinks {
+		unless = ", unless the others continue without it"
+	}
+	job.Restarting = func(r launch.Result, pause time.Duration) {
+		fmt.Fprintf(j.Stderr, "gvw run: %s has ended (%s); attempt %d of at most %d follows in %v%s\n",
+			j.plan.name(r.Rank), j.logs.howEnded(r), r.Attempt+1, j.restarts+1, pause, unless)
+	}
+	j.logs.began = true
+	// The watch polls the server until the last process has ended, and no longer.
+	following, stop := context.WithCancel(ctx)
+	var follower sync.WaitGroup
+	follower.Go(func() { j.watch.follow(following) })
+	results, root, err = job.Run(ctx, cmds)
+	stop()
+	follower.Wait()
+	if err == nil {
+		err = context.Cause(ctx)
+	}
+	return results, root, err
+}
+
+// continuesWithout reports whether the other ranks continue without a lost one, and then prints
+// that. what is what they lack: the rank or its examples.
+func (j *processes) continuesWithout(r launch.Result, what string) bool {
+	if !j.watch.continuesWithout(r.Rank) {
+		return false
+	}
+	fmt.Fprintf(j.Stderr, "gvw run: rank %d has ended (%s); the others continue without %s\n", r.Rank, j.logs.howEnded(r), what)
+	return true
+}
