@@ -33,7 +33,7 @@
 //
 // A feature's name is hashed, seeded with the hash of its namespace's name, and
 // masked to Bits bits: that is the number of its weight. There is no table of names;
-// two names may share a weight. Names of digits alone are not hashed but added
+// two names may share a weight. Names that consist of digits are not hashed but added
 // to the seed (unless HashAll), so that numbered features do not collide with
 // each other. The constant feature (number [ConstantIndex], value 1) is added to
 // each example after all others.
@@ -48,11 +48,11 @@
 //
 // # Interactions
 //
-// Config.Interactions names sets of namespaces. Each feature of the first meets
+// Config.Interactions names sets of namespaces. Each feature of the first is combined with
 // each of the second, and so on: the product of the values under a hash of all
 // numbers. AppendLine adds them after the constant; [Interactor] adds them to
 // examples that were read without, as a cache holds them. Features of
-// Config.IgnoreLinear take part in this alone: they lie before the example's own
+// Config.IgnoreLinear take part only in this: they lie before the example's own
 // (Example.Hidden).
 //
 // # Names

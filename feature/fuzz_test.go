@@ -48,7 +48,7 @@ func FuzzAppendLine(f *testing.F) {
 			t.Errorf("tags %q, %q", one.TagOf(a), two.TagOf(b))
 		}
 		if diff := cmp.Diff(one.FeaturesOf(a), two.FeaturesOf(b), sameNaN, emptyIsNil); diff != "" {
-			t.Errorf("features alone and after another line:\n%s", diff)
+			t.Errorf("features of the line by itself and after another line:\n%s", diff)
 		}
 	})
 }

@@ -99,7 +99,7 @@ func (p *Parser) feature(line []byte, i int, salt uint32, factor float32, anonym
 }
 
 // valued reads the value, which begins at line[i], of the feature whose name
-// has this hash. Text as a value gives a feature of its own, "color:red", with
+// has this hash. Text as a value gives a further feature, "color:red", with
 // the value 1, to which vw does not apply the factor.
 func (p *Parser) valued(line []byte, i int, hash uint32, factor float32) (uint32, float32, int) {
 	x, text, next := p.value(line, i)

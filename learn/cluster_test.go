@@ -195,9 +195,9 @@ func TestBatchOnFourRanksIsBatchOnOne(t *testing.T) {
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
-	alone := Config{Data: DataConfig{Inputs: []Input{textInput("all", text)}}, Features: FeatureConfig{Bits: 10}, Loss: LossConfig{Function: "logistic"}, Holdout: HoldoutConfig{Off: true}}
-	method(&alone)
-	want, err := Run(t.Context(), alone)
+	single := Config{Data: DataConfig{Inputs: []Input{textInput("all", text)}}, Features: FeatureConfig{Bits: 10}, Loss: LossConfig{Function: "logistic"}, Holdout: HoldoutConfig{Off: true}}
+	method(&single)
+	want, err := Run(t.Context(), single)
 	if err != nil {
 		t.Fatal(err)
 	}

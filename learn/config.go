@@ -230,7 +230,7 @@ type ModelConfig struct {
 	ID          string // text that the model keeps; empty: that of Initial
 
 	// PreserveCounters continues the counters and sums of Initial; otherwise they
-	// start at 0. As in vw, a test has counters of its own.
+	// start at 0. As in vw, a test has its own counters.
 	PreserveCounters bool
 }
 
@@ -266,7 +266,7 @@ type ClusterConfig struct {
 	// Join is the configuration with which Run joins the job when the work of the first step is
 	// done. The learner sets the digest and the identity of the shard. nil: no job.
 	Join *allreduce.Config
-	// Group is a group that Enlist or Muster has returned. Run uses it instead of joining, and
+	// Group is a group that Enlist or JoinEarly has returned. Run uses it instead of joining, and
 	// closes it. nil: Run joins.
 	Group *allreduce.Group
 	// SingleWriter makes only one rank write Model.Final and the other files that all ranks would write

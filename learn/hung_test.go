@@ -90,7 +90,7 @@ func TestHungCache(t *testing.T) {
 			close(release)
 			synctest.Wait()
 			e, ok := errors.AsType[*hdfsio.Error](err)
-			if !ok || e.Name != name || !strings.Contains(err.Error(), "after 1m0s") || !errors.Is(parting(err), allreduce.ErrLeaving) {
+			if !ok || e.Name != name || !strings.Contains(err.Error(), "after 1m0s") || !errors.Is(reported(err), allreduce.ErrLeaving) {
 				t.Errorf("%s %d: got %v, want an *hdfsio.Error with the file and the time that is the loss of an attempt", c.op, c.nth, err)
 			}
 			if took != within {

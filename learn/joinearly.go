@@ -16,20 +16,20 @@ import (
 // Cache, names of files), and calls Run. Until then a spare does not know its rank, so Enlist
 // only checks that Inputs is set.
 func Enlist(ctx context.Context, cfg Config) (*allreduce.Group, error) {
-	c, err := cfg.joinEarly()
+	c, err := cfg.earlyConfig()
 	if err != nil {
 		return nil, err
 	}
 	return allreduce.Enlist(ctx, c)
 }
 
-// Muster joins the job in cfg before this rank has its inputs, and waits for the list of ranks
+// JoinEarly joins the job in cfg before this rank has its inputs, and waits for the list of ranks
 // that take part, which it returns (Cluster.Elastic). The inputs may depend on that list. The
 // caller then completes cfg with the returned Group and the settings of the rank, and calls
-// Run. Muster only checks that Inputs is set. A *allreduce.RefusedError may mean that the job
+// Run. JoinEarly only checks that Inputs is set. A *allreduce.RefusedError may mean that the job
 // has finished; Run then does what is left to do.
-func Muster(ctx context.Context, cfg Config) (*allreduce.Group, []int, error) {
-	c, err := cfg.joinEarly()
+func JoinEarly(ctx context.Context, cfg Config) (*allreduce.Group, []int, error) {
+	c, err := cfg.earlyConfig()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -44,9 +44,9 @@ func Muster(ctx context.Context, cfg Config) (*allreduce.Group, []int, error) {
 	return g, live, nil
 }
 
-// joinEarly returns the configuration with which a process joins that does not know its inputs
+// earlyConfig returns the configuration with which a process joins that does not know its inputs
 // yet.
-func (cfg Config) joinEarly() (c allreduce.Config, err error) {
+func (cfg Config) earlyConfig() (c allreduce.Config, err error) {
 	if cfg.Cluster.Join == nil {
 		return c, errors.New("learn: Config.Cluster.Join is missing: set the job to join")
 	}

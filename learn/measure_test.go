@@ -38,14 +38,14 @@ func TestMeasuresOfRanksAreThoseOfOne(t *testing.T) {
 		c.Passes, c.Batch.BFGS, c.Reg.L2, c.Metrics.Measures, c.Metrics.PassLog = 8, true, 1, metric.Names, log
 	}
 	var log1 bytes.Buffer
-	alone := Config{
+	single := Config{
 		Data:     DataConfig{Inputs: []Input{textInput("all", text)}},
 		Holdout:  HoldoutConfig{Valid: []Input{textInput("valid", held)}},
 		Features: FeatureConfig{Bits: 10},
 		Loss:     LossConfig{Function: "logistic"},
 	}
-	setup(&alone, &log1)
-	want, err := Run(t.Context(), alone)
+	setup(&single, &log1)
+	want, err := Run(t.Context(), single)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestMeasuresOfRanksAreThoseOfOne(t *testing.T) {
 	}
 	for i, v := range want.Measures {
 		if got := reports[0].Measures[i]; got.Name != v.Name || !(math.Abs(got.Value-v.Value) < 1e-4) {
-			t.Errorf("three ranks: %v, alone %v", got, v)
+			t.Errorf("three ranks: %v, one process %v", got, v)
 		}
 	}
 	one, three := lines(t, log1.String()), lines(t, logs[0].String())
@@ -78,7 +78,7 @@ func TestMeasuresOfRanksAreThoseOfOne(t *testing.T) {
 		}
 		for name, v := range one[i].Valid {
 			if got := three[i].Valid[name]; got == nil || !(math.Abs(*got-*v) < 1e-4) {
-				t.Errorf("pass %d, %s of the validation: %v, alone %v", i+1, name, got, *v)
+				t.Errorf("pass %d, %s of the validation: %v, one process %v", i+1, name, got, *v)
 			}
 		}
 	}
@@ -111,7 +111,7 @@ func TestValidationStopsTraining(t *testing.T) {
 		t.Errorf("%d passes, log:\n%s", r.Passes, log.String())
 	}
 	if !strings.Contains(talk.String(), "pass 1: validation loss = ") {
-		t.Errorf("nobody is told:\n%s", talk.String())
+		t.Errorf("no message for the user:\n%s", talk.String())
 	}
 	c.Holdout.Valid, c.Passes = nil, 1
 	c.Output.Create = first.create

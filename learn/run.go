@@ -27,7 +27,7 @@ import (
 	"github.com/gvw-project/gvw/optim/sgd"
 )
 
-// Run trains or tests as cfg demands. If it returns no error, every file that cfg names is
+// Run trains or tests as cfg specifies. If it returns no error, every file that cfg names is
 // complete under its final name. If it returns an error, it leaves no file behind. On a cluster
 // every rank returns the same root cause.
 //
@@ -42,12 +42,12 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	report, err := r.take(ctx)
+	report, err := r.attempt(ctx)
 	return report, errors.Join(err, r.close())
 }
 
-// take joins the job and runs. A late attempt only copies the files that it owes.
-func (r *runner) take(ctx context.Context) (*Report, error) {
+// attempt joins the job and runs. A late attempt only copies the files that it owes.
+func (r *runner) attempt(ctx context.Context) (*Report, error) {
 	if err := r.join(ctx); err != nil {
 		_, err = r.copyFromRunDir(err)
 		return nil, err
@@ -65,15 +65,15 @@ func (r *runner) take(ctx context.Context) (*Report, error) {
 	}
 	over, err := r.copyFromRunDir(err)
 	if !over {
-		r.job.Group.Fail(ctx, parting(err))
+		r.job.Group.Fail(ctx, reported(err))
 	}
 	return nil, err
 }
 
-// parting returns err in the form in which the group reports it. A file system that hangs on
+// reported returns err in the form in which the group reports it. A file system that hangs on
 // this host may work on another one. So in a job that recovers, such an error counts as the
 // loss of an attempt.
-func parting(err error) error {
+func reported(err error) error {
 	if errors.Is(err, hdfsio.ErrHung) {
 		return hungError{err}
 	}
@@ -273,7 +273,7 @@ func (r *runner) join(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if j.Group == nil { // otherwise Enlist or Muster has joined
+	if j.Group == nil { // otherwise Enlist or JoinEarly has joined
 		j.Group, err = allreduce.Join(ctx, c)
 	}
 	j.Late = err == nil && j.Group.Late()
@@ -293,16 +293,16 @@ func (r *runner) admit() error {
 func (c *Config) checkStream() error {
 	switch {
 	case len(c.Metrics.Measures) > 0:
-		return usage.New("Metrics.Measures", "a job with vw workers has no place for them in its sequence of calls: measure the model afterwards, in a run of its own")
+		return usage.New("Metrics.Measures", "a job with vw workers cannot exchange them, because vw's sequence of calls is fixed: measure the model afterwards, in a separate run")
 	case len(c.Holdout.Valid) > 0:
-		return usage.New("Holdout.Valid", "a job with vw workers has no place for it in its sequence of calls: use the holdout options")
+		return usage.New("Holdout.Valid", "a job with vw workers cannot exchange its loss, because vw's sequence of calls is fixed: use the holdout options")
 	}
 	if c.Hybrid != nil {
-		return usage.New("Hybrid", "a job with vw workers cannot run both phases in one process, since vw cannot: "+
+		return usage.New("Hybrid", "a job with vw workers cannot run both phases in one process, because vw cannot: "+
 			"run SGD first, and then learn.Config.Batch.BFGS from its model, as with vw")
 	}
 	if c.regularizes() && c.Batch.BFGS {
-		return usage.New("Reg.Output", "a job with vw workers cannot: vw adds something else there at the end of each pass; let gvw workers alone do it")
+		return usage.New("Reg.Output", "a job with vw workers cannot write it: vw sums other values at the end of each pass; run the job with gvw workers only")
 	}
 	return nil
 }

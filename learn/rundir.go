@@ -20,15 +20,15 @@ func (r *runner) copyFromRunDir(err error) (over bool, _ error) {
 		return false, err
 	}
 	job := r.cfg.Cluster.Join.Job
-	fin, told := errors.AsType[*allreduce.FinishedError](err)
+	fin, finished := errors.AsType[*allreduce.FinishedError](err)
 	no, refused := errors.AsType[*allreduce.RefusedError](err)
-	_, alone := errors.AsType[*allreduce.StartError](err)
-	_, away := errors.AsType[*allreduce.ServerError](err)
+	_, unstarted := errors.AsType[*allreduce.StartError](err)
+	_, unreachable := errors.AsType[*allreduce.ServerError](err)
 	keep, all := r.cfg.Cluster.RunDir, r.owes()
 	switch {
-	case told:
+	case finished:
 		if keep == nil {
-			return true, err // its holder has delivered what there was
+			return true, err // the attempt that was a member has delivered the files
 		}
 	case refused && no.Code == allreduce.JobFinished:
 		if keep == nil && len(all) > 0 {
@@ -38,7 +38,7 @@ func (r *runner) copyFromRunDir(err error) (over bool, _ error) {
 		if r.cfg.Cluster.Join.Elastic {
 			all = r.withPredictions(all)
 		}
-	case (alone || away) && keep != nil:
+	case (unstarted || unreachable) && keep != nil:
 		// A server without a journal forgets finished runs. Then no other rank joins this attempt.
 		model, none := keep.Find(owesModel)
 		if none != nil {

@@ -205,7 +205,7 @@ func TestLateAttemptsWithoutARunDir(t *testing.T) {
 
 	// Another server does not know the run. The run directory does, if it has one model.
 	forgetful := serve(t)
-	alone := func(dir RunDir) error {
+	attempt := func(dir RunDir) error {
 		var late files
 		_, errs := runRanksAt(t, forgetful, parts[:1], func(rank int, c *Config) {
 			change(rank, c)
@@ -217,18 +217,18 @@ func TestLateAttemptsWithoutARunDir(t *testing.T) {
 		}
 		return errs[0]
 	}
-	if _, ok := errors.AsType[*allreduce.FinishedError](alone(place)); !ok {
+	if _, ok := errors.AsType[*allreduce.FinishedError](attempt(place)); !ok {
 		t.Error("the place holds the model, and the attempt does not see it")
 	}
 	if err := place.Put("model", [32]byte{1}, func(io.Writer) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	for _, dir := range []RunDir{place, nil} {
-		if start, ok := errors.AsType[*allreduce.StartError](alone(dir)); !ok {
+		if start, ok := errors.AsType[*allreduce.StartError](attempt(dir)); !ok {
 			t.Errorf("%v: %v, want that the job did not start", dir, start)
 		}
 	}
-	if err := alone(&memDir{options: "others"}); err == nil || !strings.Contains(err.Error(), "other options") {
+	if err := attempt(&memDir{options: "others"}); err == nil || !strings.Contains(err.Error(), "other options") {
 		t.Errorf("another run's place: %v", err)
 	}
 }

@@ -26,8 +26,8 @@ import (
 // shrinking is a job of three ranks that continues without some of them.
 type shrinking struct {
 	at     int   // the step, from 0, that the lost ranks do not complete
-	worked bool  // the others have done its work when they hear of it
-	missed bool  // they have exchanged it, too, and it did not count
+	worked bool  // the others have done its work when the loss is reported
+	missed bool  // they have also exchanged it, and the exchange was void
 	left   []int // the others
 }
 
@@ -239,7 +239,7 @@ func TestLastRankContinues(t *testing.T) {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			var out files
-			if _, err := Run(t.Context(), methodConfig(m, "alone", parts[0], &out)); err != nil {
+			if _, err := Run(t.Context(), methodConfig(m, "single", parts[0], &out)); err != nil {
 				t.Fatal(err)
 			}
 			for at := range 3 {
@@ -260,8 +260,8 @@ func TestLastRankContinues(t *testing.T) {
 					if at > 0 || m.name == "normalized, sparse l2" {
 						continue
 					}
-					if diff := cmp.Diff(weightsOf(t, out.m["malone"]), weightsOf(t, first)); diff != "" {
-						t.Errorf("%+v: other weights than alone: %s", s, diff[:min(len(diff), 300)])
+					if diff := cmp.Diff(weightsOf(t, out.m["msingle"]), weightsOf(t, first)); diff != "" {
+						t.Errorf("%+v: other weights than a single process: %s", s, diff[:min(len(diff), 300)])
 					}
 				}
 			}
@@ -302,7 +302,7 @@ func weightsOf(t *testing.T, file []byte) []float32 {
 
 // The best weights and losses with all ranks do not count for the remaining ranks.
 func TestBestPassIsForgotten(t *testing.T) {
-	r, m := alone(t, small(func(c *Config) { c.Holdout.Off, c.Holdout.Period = false, 3 }))
+	r, m := local(t, small(func(c *Config) { c.Holdout.Off, c.Holdout.Period = false, 3 }))
 	step(t, r, m)
 	sgd := m.stage.(*sgdstage.Online)
 	if !r.tally.Stop.Known || sgd.Best == nil {

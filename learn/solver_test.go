@@ -124,9 +124,9 @@ func TestBatchOnRanksIsBatchOnOne(t *testing.T) {
 		if err := errors.Join(errs...); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		alone := Config{Data: DataConfig{Inputs: []Input{textInput("all", text)}}, Features: FeatureConfig{Bits: 10}, Loss: LossConfig{Function: "logistic"}}
-		setup(&alone)
-		want := trainedPrior(t, alone)
+		single := Config{Data: DataConfig{Inputs: []Input{textInput("all", text)}}, Features: FeatureConfig{Bits: 10}, Loss: LossConfig{Function: "logistic"}}
+		setup(&single)
+		want := trainedPrior(t, single)
 		for rank, r := range reports {
 			if r.Digest != reports[0].Digest || !bytes.Equal(out.m[fmt.Sprint(rank)], out.m["0"]) {
 				t.Errorf("%s: rank %d ends with another model than rank 0", name, rank)
@@ -152,7 +152,7 @@ func TestBatchOnRanksIsBatchOnOne(t *testing.T) {
 // follows the labels; and the sums are those of one example after the other.
 func TestThreadsDoNotMatter(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	text := randomText(3 * batchstage.Serial / 9) // features of one batch: three times what one thread does alone
+	text := randomText(3 * batchstage.Serial / 9) // features of one batch: three times what one thread computes
 	for _, loss := range []string{"logistic", "squared"} {
 		var want *model.Regularizer
 		for _, threads := range []int{1, 2, 5} {

@@ -35,8 +35,8 @@ func joined(ctx context.Context, c Config) (*runner, error) {
 	return r, nil
 }
 
-// alone returns a runner of one process and its machine.
-func alone(t testing.TB, c Config) (*runner, *trainer) {
+// local returns a runner of one process and its machine.
+func local(t testing.TB, c Config) (*runner, *trainer) {
 	t.Helper()
 	r, err := joined(t.Context(), c)
 	if err != nil {
@@ -75,7 +75,7 @@ func TestStateOfAnotherOrigin(t *testing.T) {
 		}
 	}
 	var state bytes.Buffer
-	r, m := alone(t, config(text, "a"))
+	r, m := local(t, config(text, "a"))
 	step(t, r, m)
 	if err := errors.Join(m.WriteState(&state), r.close()); err != nil {
 		t.Fatal(err)
@@ -87,7 +87,7 @@ func TestStateOfAnotherOrigin(t *testing.T) {
 		{text, "b", "a model of CRC"},
 		{text + "1 |a x\n", "a", "120 examples in"},
 	} {
-		r, m := alone(t, config(c.text, c.from))
+		r, m := local(t, config(c.text, c.from))
 		if err := m.Work(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +146,7 @@ func TestRunContinuesFromAState(t *testing.T) {
 			}
 			for at := 0; at <= report.Passes; at++ {
 				var out files
-				r, m := alone(t, config(&out))
+				r, m := local(t, config(&out))
 				for range at {
 					step(t, r, m)
 				}
@@ -155,7 +155,7 @@ func TestRunContinuesFromAState(t *testing.T) {
 				if err := errors.Join(m.WriteState(&state), r.close()); err != nil {
 					t.Fatal(err)
 				}
-				r, m = alone(t, config(&out))
+				r, m = local(t, config(&out))
 				if err := m.ReadState(&state); err != nil {
 					t.Fatal(err)
 				}
@@ -209,7 +209,7 @@ var smallMethods = []func(*Config){
 func states(t testing.TB, n int) [][]byte {
 	var all [][]byte
 	for _, method := range smallMethods {
-		r, m := alone(t, small(method))
+		r, m := local(t, small(method))
 		for range n {
 			step(t, r, m)
 		}
@@ -234,7 +234,7 @@ func FuzzState(f *testing.F) {
 		if which < 0 {
 			which = 0
 		}
-		r, m := alone(t, small(smallMethods[which%len(smallMethods)]))
+		r, m := local(t, small(smallMethods[which%len(smallMethods)]))
 		defer r.close()
 		rest := bytes.NewReader(b)
 		if m.ReadState(rest) != nil {
@@ -280,7 +280,7 @@ func TestRefusedStates(t *testing.T) {
 			return b
 		}), "weights: got 1099511627776 numbers, want 32"},
 	} {
-		r, m := alone(t, small(smallMethods[0]))
+		r, m := local(t, small(smallMethods[0]))
 		err := m.ReadState(bytes.NewReader(c.state))
 		if err == nil || !strings.Contains(err.Error(), c.want) && c.name != "other method" {
 			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
@@ -289,7 +289,7 @@ func TestRefusedStates(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	r, m := alone(t, small(smallMethods[0]))
+	r, m := local(t, small(smallMethods[0]))
 	step(t, r, m)
 	if err := m.ReadState(bytes.NewReader(states(t, 0)[0])); err == nil || !strings.Contains(err.Error(), "that of the start") {
 		t.Errorf("a state of the start after a step: got %v", err)
@@ -306,7 +306,7 @@ func TestRefusedStates(t *testing.T) {
 // its end.
 func TestStateInPart(t *testing.T) {
 	good := states(t, 2)[0]
-	r, m := alone(t, small(smallMethods[0]))
+	r, m := local(t, small(smallMethods[0]))
 	if err := m.ReadState(bytes.NewReader(good[:len(good)-9])); err == nil {
 		t.Fatal("half a state was taken over")
 	}
@@ -328,7 +328,7 @@ func TestStateInPart(t *testing.T) {
 
 // Every part of the state reports a failing writer.
 func TestStateCannotBeWritten(t *testing.T) {
-	r, m := alone(t, small(smallMethods[0]))
+	r, m := local(t, small(smallMethods[0]))
 	step(t, r, m)
 	whole := len(states(t, 1)[0])
 	for _, room := range []int{0, snapshot.HeadSize, whole - 1} {

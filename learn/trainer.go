@@ -115,7 +115,7 @@ func (c *trainer) Keep(recovers bool) {
 	j.Keep = recovers && j.Group.Size() > 1
 	j.Rank, j.Total = j.Group.Rank(), j.Group.Size()
 	if j.Keep && c.files.Any() && c.passes > 1 {
-		c.log.Warn("predictions of several passes cannot be had again: if this rank is lost after its second pass, no other process can take its place. Predict in a run of its own (learn.Config.TestOnly, learn.Config.Model.Initial=MODEL)")
+		c.log.Warn("predictions of several passes cannot be repeated: if this rank is lost after its second pass, no other process can replace it. Predict in a separate run (learn.Config.TestOnly, learn.Config.Model.Initial=MODEL)")
 	}
 }
 
@@ -144,7 +144,7 @@ func (c *trainer) Exchange(ctx context.Context, g *allreduce.Group) error {
 	if c.corrupt != nil {
 		return c.corrupt
 	}
-	if !c.worked { // a rank is lost for good, which has made the work of this one void
+	if !c.worked { // another rank is lost permanently, which has made the work of this one void
 		if err := c.Work(ctx); err != nil {
 			return err
 		}
@@ -227,7 +227,7 @@ func (c *trainer) WriteState(w io.Writer) error {
 	p := c.state
 	if !c.job.Keep {
 		if c.job.Total > 1 {
-			panic("BUG: learn: a rank is asked for its state and was not told to keep it")
+			panic("BUG: learn: a rank is asked for its state, which a job that does not recover does not keep")
 		}
 		p = c.current(nil)
 	}
@@ -246,8 +246,8 @@ func (c *trainer) ReadState(r io.Reader) error {
 	return nil
 }
 
-// drained reads the rest of a state. So the sender sees that all of it has arrived, and does
-// not take the fault for one of the connection. It returns err.
+// drained reads the rest of a state, and returns err. The sender would otherwise report a fault
+// of the connection, since the rest was not read.
 func drained(r io.Reader, err error) error {
 	_, _ = io.Copy(io.Discard, r) // err is the cause
 	return err
@@ -260,21 +260,21 @@ func (c *trainer) readState(r io.Reader) error {
 	}
 	if p.Steps == 0 {
 		if c.steps > 0 || len(p.Small) > 0 || arrays > 0 {
-			return fmt.Errorf("it is that of the start, and this rank has done %d steps", c.steps)
+			return fmt.Errorf("it is the initial state, and this rank has completed %d steps", c.steps)
 		}
-		return nil // this rank has it, and perhaps the work of the first step
+		return nil // this rank is in this state, and may have done the work of the first step
 	}
 	d := snapshot.Coder{B: p.Small, Reading: true}
 	var predicted int
 	d.Number("steps with predictions", &predicted, p.Steps)
 	if c.files.Any() && predicted > c.written {
-		return usage.New("Output.Predictions", "%d passes are done, and this process has the predictions of %d: its file would lack those between. Start the job anew, or predict in a run of its own (learn.Config.TestOnly, learn.Config.Model.Initial=MODEL)", predicted, c.written)
+		return usage.New("Output.Predictions", "%d passes are done, and this process has the predictions of %d: its file would lack those between. Start the job again, or predict in a separate run (learn.Config.TestOnly, learn.Config.Model.Initial=MODEL)", predicted, c.written)
 	}
 	if err := c.stageOf(&p); err != nil {
 		return err
 	}
 	// From here on reading overwrites the state of this rank. Until it ends, no step may run.
-	c.corrupt = fmt.Errorf("learn: rank %d: a state came in part, and no other followed: this process cannot go on; start it again", c.job.Rank)
+	c.corrupt = fmt.Errorf("learn: rank %d: only part of a state was received, and no other state followed: this process cannot continue; start it again", c.job.Rank)
 	c.tally.Shared(&d)
 	c.job.Records(&d)
 	c.stage.Shared(&d)
@@ -299,7 +299,7 @@ func (c *trainer) readState(r io.Reader) error {
 	return nil
 }
 
-// adopt sets the counters of this rank from its record, which the lost holder of the rank may
+// adopt sets the counters of this rank from its record, which a lost attempt of the rank may
 // have sent.
 func (c *trainer) adopt() error {
 	r, err := c.job.Adopt()
@@ -372,7 +372,7 @@ func (c *trainer) readResults(r io.Reader) error {
 // same step, so that their states stay equal.
 func (c *trainer) Shrink(live []int) error {
 	if err := c.shrink(live); err != nil {
-		return fmt.Errorf("rank %d: cannot go on without lost ranks: %w", c.job.Rank, err)
+		return fmt.Errorf("rank %d: cannot continue without lost ranks: %w", c.job.Rank, err)
 	}
 	return nil
 }
@@ -380,7 +380,7 @@ func (c *trainer) Shrink(live []int) error {
 func (c *trainer) shrink(live []int) error {
 	j := c.job
 	if !j.Keep {
-		panic("BUG: learn: a rank is to go on without others, and was not told to keep its state")
+		panic("BUG: learn: ranks are lost in a job that does not recover")
 	}
 	if slices.Equal(j.Live, live) {
 		return nil // this rank has read a state in which they are lost already

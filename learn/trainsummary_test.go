@@ -17,7 +17,7 @@ func TestTrainingLossAfterATakeover(t *testing.T) {
 		c.Hybrid, c.Reg.L2, c.Batch.Mem = &Hybrid{SGDPasses: 1, LBFGSPasses: 3}, 1, option.Some(2)
 	}
 	for steps := 1; steps <= 4; steps++ {
-		r, m := alone(t, small(hybrid))
+		r, m := local(t, small(hybrid))
 		for range steps {
 			step(t, r, m)
 		}
@@ -26,7 +26,7 @@ func TestTrainingLossAfterATakeover(t *testing.T) {
 			t.Fatal(err)
 		}
 		whole := string(r.tally.TrainingSummary(true))
-		r, m = alone(t, small(hybrid))
+		r, m = local(t, small(hybrid))
 		if err := m.ReadState(&state); err != nil {
 			t.Fatal(err)
 		}

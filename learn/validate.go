@@ -115,7 +115,7 @@ func (c *Config) batches() bool { return c.Batch.BFGS || c.Hybrid != nil }
 // validateSGD reports options that only SGD in one process has.
 func (c *Config) validateSGD(f *usage.Faults) {
 	if c.Data.Examples > 0 && c.Cluster.Join != nil {
-		f.Add("Data.Examples", "on a cluster every rank would have first ones of its own: cut the data instead")
+		f.Add("Data.Examples", "on a cluster each rank would read its own first examples: cut the data instead")
 	}
 	if c.Data.PassLength > 0 && (c.Cluster.Join != nil || c.batches() || c.Data.Shuffle) {
 		f.Add("Data.PassLength", "it is for SGD in one process, in the order of the data: leave it out")
@@ -151,10 +151,10 @@ func (c *Config) validateFTRL(f *usage.Faults) {
 	}
 	name := c.follower()
 	if c.Cluster.Join != nil {
-		f.Add(name, "it is for one process: its weights follow from sums of gradients that have no average over ranks (vw's ranks train apart without a word); use the default rule")
+		f.Add(name, "it is for one process: its weights follow from sums of gradients that have no average over ranks (vw's ranks would train separately, without a warning); use the default rule")
 	}
 	if c.batches() {
-		f.Add(name, "it is a learner of its own: leave learn.Config.Batch.BFGS and learn.Config.Hybrid out")
+		f.Add(name, "it is another learner: leave learn.Config.Batch.BFGS and learn.Config.Hybrid out")
 	}
 }
 
@@ -171,7 +171,7 @@ func (c *Config) validateNames(f *usage.Faults) {
 	case c.Data.Cache != "" && c.Model.InvertHash != "":
 		f.Add("Model.InvertHash", "a cache has no names: leave it out; several passes then read the text again")
 	case c.Cluster.Join != nil:
-		f.Add(field, "a rank knows the names of its own share only: train first, then show the model in one process (learn.Config.TestOnly, learn.Config.Model.Initial=MODEL)")
+		f.Add(field, "a rank has only the names of its own share: train first, then show the model in one process (learn.Config.TestOnly, learn.Config.Model.Initial=MODEL)")
 	case c.batches() && !c.TestOnly:
 		f.Add(field, "it follows SGD from example to example: train first, then show the model (learn.Config.TestOnly, learn.Config.Model.Initial=MODEL)")
 	}
@@ -244,7 +244,7 @@ func (c *Config) checkMeasures() error {
 func (c *Config) validateFiles(f *usage.Faults) {
 	predicts := c.Output.Predictions+c.Output.RawPredictions != ""
 	if c.Cluster.Join != nil && c.Cluster.Join.Checkpoints != nil && predicts && c.predictedPasses() > 1 {
-		f.Add("Cluster.Join.Checkpoints", "a rank that continues from a checkpoint cannot repeat the predictions of earlier passes: leave learn.Config.Output.Predictions and learn.Config.Output.RawPredictions out, and predict in a run of its own")
+		f.Add("Cluster.Join.Checkpoints", "a rank that continues from a checkpoint cannot repeat the predictions of earlier passes: leave learn.Config.Output.Predictions and learn.Config.Output.RawPredictions out, and predict in a separate run")
 	}
 	// The groups Output and Model have reported their own files.
 	others := c.Reg.Output + c.Reg.OutputText + c.Model.Final + c.Model.Readable + c.Model.InvertHash + c.Metrics.Extra

@@ -169,7 +169,7 @@ func TestClassesOnACluster(t *testing.T) {
 	options := strings.Fields("-d five.vw --oaa 5 --loss_function logistic --passes 3 -c -k --holdout_off -f m -p p --probabilities")
 	one := gvw(t, dir, options...)
 	test := strings.Fields("-d five.vw -t -i m --loss_function logistic")
-	alone := average(gvw(t, dir, test...).stderr)
+	single := average(gvw(t, dir, test...).stderr)
 	four := gvw(t, dir, append([]string{"run", "-n", "4", "--shard", "lines", "--"}, options...)...)
 	gvw(t, dir, append([]string{"run", "-n", "4", "--shard", "lines", "--"}, strings.Fields("-d five.vw --oaa 5 --loss_function logistic --passes 3 -c -k --holdout_off -f m2")...)...)
 	if a, b := average(four.stderr), average(one.stderr); a > b+0.15 { // each rank learns from a quarter of the data before the first average
@@ -184,7 +184,7 @@ func TestClassesOnACluster(t *testing.T) {
 	if got := strings.Count(readFile(t, filepath.Join(dir, "p")), "\n"); got != 1500 {
 		t.Errorf("%d predictions, want 3 passes of 500", got)
 	}
-	if a := average(gvw(t, dir, test...).stderr); a > alone+0.05 {
-		t.Errorf("the model of four workers has loss %v, of one %v", a, alone)
+	if a := average(gvw(t, dir, test...).stderr); a > single+0.05 {
+		t.Errorf("the model of four workers has loss %v, of one %v", a, single)
 	}
 }

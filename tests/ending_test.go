@@ -105,8 +105,8 @@ func TestLateAttemptCopies(t *testing.T) {
 	if err := os.RemoveAll(j.place()); err != nil {
 		t.Fatal(err)
 	}
-	j.late(1, "alone", "--start_timeout", "1s").ends(t, "no place, no memory", 4, "did not start")
-	nothingLeft(t, j.dir, "damaged", "alone")
+	j.late(1, "unstarted", "--start_timeout", "1s").ends(t, "no place, no memory", 4, "did not start")
+	nothingLeft(t, j.dir, "damaged", "unstarted")
 }
 
 // TestPlaceIsGone: an attempt of a finished run whose run directory is empty reports what is

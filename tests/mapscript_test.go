@@ -30,7 +30,7 @@ case "$(basename "$0") ${1:-} ${2:-}" in
 "hadoop fs -get") shift 3; for f in "${@:1:$#-1}"; do cp "$dir/out/$(basename "$f")" "${@: -1}"; done ;;
 "hadoop fs "*) ;;
 "mapred job -kill") touch "$dir/killed" ;;
-"mapred job -history") printf '%s\n' "Hadoop job: $3" '' "FAILED MAP task list for $3" "task_1	, java.io.IOException: No space left on device" '' 'Error of nobody' ;;
+"mapred job -history") printf '%s\n' "Hadoop job: $3" '' "FAILED MAP task list for $3" "task_1	, java.io.IOException: No space left on device" '' 'Error without a task' ;;
 "mapred streaming "*)
 	while [ $# -gt 0 ]; do
 		case $1 in -mapper) mapper=$2 ;; -D) p=${2%%=*}; export "${p//[^0-9A-Za-z]/_}=${2#*=}" ;; -files) files=$2 ;; esac
@@ -178,7 +178,7 @@ func TestMapscriptTrains(t *testing.T) {
 	t.Parallel()
 	h := newScriptHome(t)
 	writeFile(t, filepath.Join(h.dir, "exists"), "")
-	secret := writeFile(t, filepath.Join(h.dir, "secret"), "a secret that nobody guesses: 0123456789\n")
+	secret := writeFile(t, filepath.Join(h.dir, "secret"), "a secret that is hard to guess: 0123456789\n")
 	var port string
 	var r result
 	for range 3 { // a port that was free may be in use when the server starts
@@ -197,7 +197,7 @@ func TestMapscriptTrains(t *testing.T) {
 	if log := readFile(t, filepath.Join(h.dir, "log")); !strings.Contains(log, "rank 0 of 2") {
 		t.Errorf("the log is not rank 0's:\n%s", log)
 	}
-	if strings.Contains(h.calls(), "nobody guesses") {
+	if strings.Contains(h.calls(), "hard to guess") {
 		t.Error("the secret is on a command line")
 	}
 	if dialable("127.0.0.1:" + port) {
@@ -218,7 +218,7 @@ func TestMapscriptSaysWhyAJobHasFailed(t *testing.T) {
 	r := h.script("mapscript.sh", "/out", "/in", "2", "--port", port, "--server", "127.0.0.1", "-b", "10", "--max_line", "9999")
 	// Either rank may end first: with 2 for its own reason, with 3 for that of the other.
 	said := regexp.MustCompile(`(?s)failed with code [23]\n.*IOException: No space left on device\n.*rank=1 .*the job job_1700000000000_0001 has failed .*application_1700000000000_0001\)`)
-	if r.code != 3 || !said.MatchString(r.stderr) || strings.Contains(r.stderr, "of nobody") {
+	if r.code != 3 || !said.MatchString(r.stderr) || strings.Contains(r.stderr, "without a task") {
 		t.Errorf("exit code %d\n%s", r.code, r.stderr)
 	}
 	if dialable("127.0.0.1:" + port) {

@@ -28,10 +28,10 @@ func TestMixedJobs(t *testing.T) {
 				parts := shards(t, dir, writeFile(t, filepath.Join(dir, "all.vw"), text), n)
 				options := append(strings.Fields(rule), "--passes", "3", "--loss_function", "logistic", "--holdout_off")
 
-				alone := mixed(t, dir, port, 100+n, parts, vw, func(int) bool { return true }, options)
+				single := mixed(t, dir, port, 100+n, parts, vw, func(int) bool { return true }, options)
 				both := mixed(t, dir, port, 200+n, parts, vw, func(i int) bool { return i%2 == 0 }, options)
 				for i := range both {
-					compareModels(t, fmt.Sprintf("rank %d of the mixed job", i), both[i], alone[0])
+					compareModels(t, fmt.Sprintf("rank %d of the mixed job", i), both[i], single[0])
 				}
 			})
 		}
@@ -53,10 +53,10 @@ func TestMixedBatchJobs(t *testing.T) {
 				parts := shards(t, dir, writeFile(t, filepath.Join(dir, "all.vw"), text), n)
 				options := append(strings.Fields(method), "--l2", "1", "--passes", "7", "--loss_function", "logistic", "--holdout_off")
 
-				alone := mixed(t, dir, port, 100+n, parts, vw, func(int) bool { return true }, options)
+				single := mixed(t, dir, port, 100+n, parts, vw, func(int) bool { return true }, options)
 				both := mixed(t, dir, port, 200+n, parts, vw, func(i int) bool { return i%2 == 0 }, options, "--bfgs_semantics", "vw9")
 				for i := range both {
-					compareModels(t, fmt.Sprintf("rank %d of the mixed job", i), both[i], alone[0])
+					compareModels(t, fmt.Sprintf("rank %d of the mixed job", i), both[i], single[0])
 				}
 			})
 		}

@@ -162,7 +162,7 @@ func (w *Writer) append(block []byte) error {
 	return w.write(block)
 }
 
-// Commit ends the file and gives it its name, in place of an older one. On an
+// Commit ends the file and gives it its name, replacing an older one. On an
 // error the file is removed.
 func (w *Writer) Commit(text Text) error {
 	w.totals.Text = text

@@ -15,7 +15,7 @@ type Config struct {
 	// Separator is the character between cells (--csv_separator); \t is a tab.
 	// Empty: a comma. Quotes, bars and colons mean something else.
 	Separator string
-	// Header names the columns in place of the file's header (--csv_header),
+	// Header names the columns instead of the file's header (--csv_header),
 	// always with commas between them. Empty: the file does.
 	Header string
 	// NoFileHeader says that the first line of a file is a row

@@ -49,7 +49,7 @@ func FuzzAppendLine(f *testing.F) {
 		}
 		a, b := &one.Examples[0], &two.Examples[1]
 		if diff := cmp.Diff(one.FeaturesOf(a), two.FeaturesOf(b), cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("features alone and after another line:\n%s", diff)
+			t.Errorf("features of the line by itself and after another line:\n%s", diff)
 		}
 		var members map[string]stdjson.RawMessage
 		trimmed := feature.TrimLine(line)

@@ -32,7 +32,7 @@ type Parser struct {
 
 	key, text []byte // what the last key and text are, where they have escapes
 	joined    []byte // key and text as one name
-	names     []byte // of the namespaces, with features for people alone
+	names     []byte // names of the namespaces, if features keep their names
 }
 
 // frame is an object or an array that is open.

@@ -161,7 +161,7 @@ func (d *Dataset) complete(s shard) error {
 				name = fmt.Sprintf("%s and %d more", name, n-1)
 			}
 		}
-		return &DataError{Source: name, Err: fmt.Errorf("the data changed between two passes: %d examples in %d bytes, before %d in %d: leave it alone while it is read, or use a cache",
+		return &DataError{Source: name, Err: fmt.Errorf("the data changed between two passes: %d examples in %d bytes, before %d in %d: do not change it while it is read, or use a cache",
 			s.examples, s.text.Bytes, d.shard.examples, d.shard.text.Bytes)}
 	}
 	d.shard = s

@@ -10,7 +10,7 @@ import (
 
 // Format describes how lines become examples.
 type Format struct {
-	// Name names the format and every option of its own that shapes examples: a
+	// Name names the format and every option of the format that shapes examples: a
 	// cache of another name is stale. Empty: vw's text.
 	Name string
 	// Header means that the first line of each file is a header, not an example.

@@ -143,7 +143,7 @@ var rejected = []Case{
 	{Options: "logistic_min logistic_max", Without: "loss_function=logistic", Class: Refused, Text: vwRefuses, Example: "-d train.vw --logistic_min 0"},
 	{Options: "indexing", Value: "0", With: "named_labels oaa", Class: Refused, Text: "names count from 1; in vw they shift by one", Example: "-d named.vw --oaa 3 --named_labels red,green,blue --indexing 0"},
 	{Options: "initial_pass_length", With: "bfgs|conjugate_gradient|hybrid|span_server|shuffle|oaa|ftrl|pistol|coin", Class: Refused, Text: "it is for plain SGD in one process", Example: "-d train.vw --ftrl --passes 2 --cache_file c -k --initial_pass_length 5"},
-	{Options: "examples", With: "span_server", Class: Refused, Text: "every rank would have first ones of its own; cut the data"},
+	{Options: "examples", With: "span_server", Class: Refused, Text: "each rank would read its own first examples; cut the data"},
 	{Options: "input_feature_regularizer", Without: "bfgs conjugate_gradient", Class: Refused, Text: "only L-BFGS takes it: add --bfgs and --passes N", Example: regulariser + "-d train.vw --input_feature_regularizer r"},
 	{Options: "input_feature_regularizer", With: "testonly", Class: Refused, Text: nothing, Example: regulariser + "-d train.vw -t --bfgs --input_feature_regularizer r --predict_only_model"},
 	{Options: "min_prediction", With: "min_prediction>max_prediction", Class: Refused, Text: "it is above --max_prediction; " + OddValue, Example: "-d train.vw --min_prediction 2 --max_prediction 1"},

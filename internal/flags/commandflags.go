@@ -169,12 +169,12 @@ const catMapper = "Map task"
 // Mapper are the options of `gvw mapper`, before the "--".
 var Mapper = []*cli.Spec{
 	{Name: "log", Kind: cli.Text, Category: catMapper, Arg: "NAME", Help: "rank 0's log, beside the model, if the job succeeds"},
-	{Name: "phase", Kind: cli.Integer, Positive: true, Category: catMapper, Arg: "N", Help: "of several calls in one task: each phase is a run of its own"},
+	{Name: "phase", Kind: cli.Integer, Positive: true, Category: catMapper, Arg: "N", Help: "of several calls in one task: each phase is a separate run"},
 	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
 }
 
 // credentialFlags returns the options for the credentials of a process. Each command shows them
-// under a category of its own.
+// under a separate category.
 func credentialFlags(category string) []*cli.Spec {
 	return []*cli.Spec{
 		{Name: "secret_file", Kind: cli.Text, Category: category, Arg: "FILE", More: true, Help: "secret of ranks and server; processes without it are refused"},

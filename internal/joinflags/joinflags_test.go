@@ -56,11 +56,11 @@ func TestCheck(t *testing.T) {
 
 // LeaveServer removes the options of a job only if the job has one rank.
 func TestLeaveServer(t *testing.T) {
-	alone, member := parse(t, "--unique_id 7 --total 1 --node 0"), parse(t, rank)
-	LeaveServer(alone)
+	single, member := parse(t, "--unique_id 7 --total 1 --node 0"), parse(t, rank)
+	LeaveServer(single)
 	LeaveServer(member)
-	if alone.Has("total") || !member.Has("total") {
-		t.Errorf("total of a single process: %v, of a rank: %v", alone.Has("total"), member.Has("total"))
+	if single.Has("total") || !member.Has("total") {
+		t.Errorf("total of a single process: %v, of a rank: %v", single.Has("total"), member.Has("total"))
 	}
 }
 

@@ -80,7 +80,7 @@ func sharedSpecs(set *cli.FlagSet) []*cli.Spec {
 }
 
 // guardedSpecs returns the options for credentials except --job_token. They are for jobs on a
-// network; gvw run makes credentials of its own, and ignores these variables.
+// network; gvw run makes its own credentials, and ignores these variables.
 func guardedSpecs(set *cli.FlagSet) []*cli.Spec {
 	return slices.DeleteFunc(slices.Clone(set.Specs), func(s *cli.Spec) bool { return s.Name == "job_token" || !slices.Contains(flags.Guarded, s.Name) })
 }

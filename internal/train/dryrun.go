@@ -41,7 +41,7 @@ func dryRun(ctx context.Context, p *cli.Process, fsys hdfsio.FS, data []string, 
 	text = appendAmounts(text, plan.Memory)
 	switch {
 	case plan.Recovers:
-		text = append(text, "another process can take the place of a lost rank\n"...)
+		text = append(text, "another process can replace a lost rank\n"...)
 	case plan.Ranks > 1:
 		text = append(text, "the loss of a rank ends the job\n"...)
 	}

@@ -28,7 +28,7 @@ func (l *Learner) joinEarly(ctx context.Context, s *cli.Settings) (err error) {
 		if err != nil {
 			return err
 		}
-		l.group, l.members, err = learn.Muster(c.Context, cfg)
+		l.group, l.members, err = learn.JoinEarly(c.Context, cfg)
 		return err
 	})
 	if no, ok := errors.AsType[*protocol.RefusedError](err); ok && no.Code == protocol.JobFinished {

@@ -191,7 +191,7 @@ func TestUndefinedMeasures(t *testing.T) {
 		}
 	}
 	if !math.IsNaN(onlyPositive.Value(AUC)) || onlyPositive.Value(AUPRC) != 1 {
-		t.Errorf("of positives alone: AUC %v, auPRC %v", onlyPositive.Value(AUC), onlyPositive.Value(AUPRC))
+		t.Errorf("of positives only: AUC %v, auPRC %v", onlyPositive.Value(AUC), onlyPositive.Value(AUPRC))
 	}
 	// A probability of 0 for the true class has a large but finite loss.
 	sure := sumsOf(Names, []Case{{Label: 1, Weight: 1, Score: -99, Probability: 0}})

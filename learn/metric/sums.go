@@ -59,7 +59,7 @@ func NewSums(set Set) *Sums {
 	return &Sums{set: set, vector: make([]float64, n)}
 }
 
-// Vector returns all sums. The caller may add those of other ranks to it in place.
+// Vector returns all sums. The caller may add those of other ranks to it.
 func (s *Sums) Vector() []float64 { return s.vector }
 
 // Set returns the measures.

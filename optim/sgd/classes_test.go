@@ -24,7 +24,7 @@ func classLearner(t testing.TB, cfg Config, k int) *Classes {
 	return c
 }
 
-// Each class is a learner of its own: its weights and sums have the bits of a learner that sees
+// Each class is a separate learner: its weights and sums have the bits of a learner that sees
 // only "mine" and "not mine". (With l1 and l2 the classes share the pending regularisation, so
 // this does not hold.)
 func TestClassesAreLearnersOfTheirOwn(t *testing.T) {
@@ -56,7 +56,7 @@ func TestClassesAreLearnersOfTheirOwn(t *testing.T) {
 					own.Label = 1
 				}
 				if _, p, _ := lr.Learn(fs, &own); p != scores[class] {
-					t.Fatalf("%s: example %d: score of class %d is %v, alone %v", name, i, class, scores[class], p)
+					t.Fatalf("%s: example %d: score of class %d is %v, by itself %v", name, i, class, scores[class], p)
 				}
 			}
 		}
@@ -64,12 +64,12 @@ func TestClassesAreLearnersOfTheirOwn(t *testing.T) {
 		for class, lr := range single {
 			sc := lr.Scalars()
 			if got := all.Sums()[class]; got != (ClassSums{sc.Nsx, sc.TotalWeight}) {
-				t.Errorf("%s: sums of class %d are %v, alone %v and %v", name, class, got, sc.Nsx, sc.TotalWeight)
+				t.Errorf("%s: sums of class %d are %v, by itself %v and %v", name, class, got, sc.Nsx, sc.TotalWeight)
 			}
 			for i := range 1 << (cfg.Bits - 3) {
 				got := all.Whole.Weights()[(i*width+class)*stride:][:stride]
 				if want := lr.Weights()[i*stride:][:stride]; !slices.Equal(got, want) {
-					t.Fatalf("%s: class %d: weight %d is %v, alone %v", name, class, i, got, want)
+					t.Fatalf("%s: class %d: weight %d is %v, by itself %v", name, class, i, got, want)
 				}
 			}
 		}

@@ -90,8 +90,8 @@ type Flags struct {
 	Bits uint // 0: 18, as vw
 
 	// The rules, in any combination. None given: all of Adaptive, Normalized
-	// and Invariant. SGD alone is the plain gradient step; beside another rule
-	// it adds nothing.
+	// and Invariant. SGD without another rule is the plain gradient step; beside one
+	// it has no effect.
 	SGD, Adaptive, Normalized, Invariant bool
 
 	LearningRate option.Option[float32] // not set: 0.5 or 10, by the rules, see Config

@@ -15,7 +15,7 @@ import (
 // A pass over sparse data changes a small part of a large table, so weights are noted
 // before their first change. That it is the first is seen in the weight itself, since
 // nothing else of this size would be in the processor's cache: its rate is 0 until an
-// update stores one. Where the rule has no rate to tell by, or where much changes, Past
+// update stores one. Where the rule keeps no rate per weight, or where much changes, Past
 // is a copy of the whole table.
 //
 // The zero Past is ready. It is for the goroutine of its learner.

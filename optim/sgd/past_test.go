@@ -23,29 +23,29 @@ func TestPastIsWhatWas(t *testing.T) {
 		for _, bits := range []uint{6, 18} { // a crowded table, and one that stays nearly empty
 			cfg.Bits = bits
 			b := batch(300, 20, bits)
-			alone, watched := learner(t, cfg, "logistic"), learner(t, cfg, "logistic")
+			single, watched := learner(t, cfg, "logistic"), learner(t, cfg, "logistic")
 			var p Past
 			for pass := range 3 {
 				if pass > 0 {
 					watched.Remember(&p)
 				}
 				before := slices.Clone(watched.Weights())
-				learn(alone, b, 0, 150)
+				learn(single, b, 0, 150)
 				learn(watched, b, 0, 150)
 				if pass == 2 && !slices.Equal(p.Whole(), before) {
 					t.Errorf("%s, %d bits: in the middle of pass %d the past is not what was", name, bits, pass)
 				}
-				learn(alone, b, 150, 300)
+				learn(single, b, 150, 300)
 				learn(watched, b, 150, 300)
-				alone.Materialize()
+				single.Materialize()
 				watched.Materialize()
 				if pass > 0 && !slices.Equal(p.Whole(), before) {
 					t.Errorf("%s, %d bits: after pass %d the past is not what was", name, bits, pass)
 				}
-				if !slices.Equal(alone.Weights(), watched.Weights()) {
+				if !slices.Equal(single.Weights(), watched.Weights()) {
 					t.Fatalf("%s, %d bits: who is watched learns something else", name, bits)
 				}
-				unmark(alone)
+				unmark(single)
 				unmark(watched)
 			}
 		}

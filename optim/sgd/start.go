@@ -48,7 +48,7 @@ func (s Start) Set(w []float32, stride int) {
 	}
 }
 
-// normal draws by Marsaglia's polar method, from a generator of its own for
+// normal draws by Marsaglia's polar method, from a separate generator for
 // each weight.
 func normal(s merand.State) float32 {
 	for {

@@ -18,7 +18,7 @@ import (
 // names the rank.
 func TestStormWithoutReplacements(t *testing.T) {
 	kinds := []string{"exit", "kill", "stop", "two killed", "SIGKILL", "SIGSTOP"}
-	goneOn, ended := 0, 0
+	continued, ended := 0, 0
 	storm(t, max(jobs/4, 2*uint64(len(kinds))), "shrink", kinds, func(o outcome, whole []byte) string {
 		for rank, model := range o.models {
 			if !bytes.Equal(model, o.model) {
@@ -32,18 +32,18 @@ func TestStormWithoutReplacements(t *testing.T) {
 			ended++
 			return ""
 		case len(o.gone) == 0 && !bytes.Equal(o.model, whole):
-			return "nobody was lost for good, and the model is another one"
+			return "no rank was lost permanently, and the model is another one"
 		}
 		for rank := range workers {
 			if _, there := o.models[rank]; there == slices.Contains(o.gone, rank) {
-				return fmt.Sprintf("the job has gone on without ranks %v: rank %d has a model: %v", o.gone, rank, there)
+				return fmt.Sprintf("the job has continued without ranks %v: rank %d has a model: %v", o.gone, rank, there)
 			}
 		}
-		goneOn += min(len(o.gone), 1)
+		continued += min(len(o.gone), 1)
 		return ""
 	})
-	t.Logf("%d jobs have gone on without a rank, %d were ended by a loss", goneOn, ended)
-	if goneOn == 0 && !t.Failed() && number(t, "STORM_ONLY", 0) == 0 {
-		t.Error("no job has gone on without a rank")
+	t.Logf("%d jobs have continued without a rank, %d were ended by a loss", continued, ended)
+	if continued == 0 && !t.Failed() && number(t, "STORM_ONLY", 0) == 0 {
+		t.Error("no job has continued without a rank")
 	}
 }

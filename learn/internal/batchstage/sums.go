@@ -73,8 +73,8 @@ func (a *summation) batch(b *feature.Batch) error {
 	a.terms = slices.Grow(a.terms[:0], len(a.examples))[:len(a.examples)]
 	// While the range of predictions follows the labels, each prediction depends on the labels
 	// before it, and the first sweep cannot run ahead.
-	alone := t.Passes == 0 && !t.Fixed
-	if !alone {
+	ordered := t.Passes == 0 && !t.Fixed
+	if !ordered {
 		share(len(a.examples), a.threads(len(b.Features)), func(lo, hi int) {
 			for i := lo; i < hi; i++ {
 				a.evaluate(b, i)
@@ -91,7 +91,7 @@ func (a *summation) batch(b *feature.Batch) error {
 		if t.Passes == 0 {
 			t.Observe(ex, held)
 		}
-		if alone {
+		if ordered {
 			a.evaluate(b, i)
 		}
 		if held || !ex.Labeled() || !(ex.Weight > 0) {
@@ -101,7 +101,7 @@ func (a *summation) batch(b *feature.Batch) error {
 		}
 		t.Spared = tally.SparedWeight(&b.Examples[i], ex)
 		p := term.p
-		if alone && a.semantics == optim.VW9 && !t.Binary {
+		if ordered && a.semantics == optim.VW9 && !t.Binary {
 			p = shown.Clip(term.raw) // vw shows its prediction before it looks at the label
 		}
 		if err := t.Account(b, ex, held, term.raw, p, term.loss); err != nil {

@@ -29,6 +29,6 @@ func TestPassesOverACacheDouble(t *testing.T) {
 		}
 	}
 	if ends := p.Ends(); ends.Before(13) || p.Limit(0) != 12 {
-		t.Error("a pass over a cache does not end after the first 12 examples alone")
+		t.Error("a pass over a cache does not end after the first 12 examples")
 	}
 }

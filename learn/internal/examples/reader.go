@@ -74,7 +74,7 @@ func (r *Reader) Pass(ctx context.Context, nth int, f Visit) (err error) {
 		if w == nil {
 			p.Recycle(b)
 		}
-		r.tell(r.Nth)
+		r.report(r.Nth)
 	}
 	r.perPass = r.Nth
 	return r.guarded(func() error { return w.flush(p, f) })
@@ -144,7 +144,7 @@ func (r *Reader) Batches(ctx context.Context, f func(b *feature.Batch) error) (e
 			return err
 		}
 		p.Recycle(b)
-		r.tell(n)
+		r.report(n)
 	}
 }
 
@@ -155,8 +155,8 @@ func (r *Reader) warn(b *feature.Batch) {
 	}
 }
 
-// tell reports the progress of the pass.
-func (r *Reader) tell(read int) {
+// report reports the progress of the pass.
+func (r *Reader) report(read int) {
 	if r.Watch != nil {
 		r.Watch(read, r.perPass)
 	}

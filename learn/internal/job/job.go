@@ -28,7 +28,7 @@ type Job struct {
 	Own  func(*snapshot.Coder) // codes what a replacement of this rank needs besides its record
 
 	All      Record   // sum over all ranks, after the last step
-	alone    Record   // this rank's record of the last step
+	own      Record   // this rank's record of the last step
 	buf      []byte   // its encoding
 	pieces   [][]byte // of long records, one per rank
 	gathered [][]byte // records of all ranks, in order
@@ -58,7 +58,7 @@ func (j *Job) Ready(ctx context.Context) error {
 // Share gathers the records of all ranks into j.All. vw has no such call, so in a job with vw
 // workers a rank keeps its own sums.
 func (j *Job) Share(ctx context.Context, own Record) error {
-	j.alone = own
+	j.own = own
 	if j.Total == 1 || j.Group.Stream() {
 		j.All = own
 		return nil
@@ -72,12 +72,12 @@ func (j *Job) Share(ctx context.Context, own Record) error {
 }
 
 // KeepOwn makes the record of this rank the sum, for work between two steps that no other rank takes part in.
-func (j *Job) KeepOwn(own Record) { j.alone, j.All = own, own }
+func (j *Job) KeepOwn(own Record) { j.own, j.All = own, own }
 
 // Records codes the records of all ranks, as the last exchange has left them.
 func (j *Job) Records(c *snapshot.Coder) {
 	if !j.Keep && !c.Reading { // a single process has exchanged nothing
-		j.gathered = append(j.gathered[:0], j.encode(j.alone))
+		j.gathered = append(j.gathered[:0], j.encode(j.own))
 	}
 	j.members.code(c)
 	if c.Err != nil {
@@ -111,7 +111,7 @@ func (j *Job) Adopt() (*Record, error) {
 	}
 	at := j.position()
 	if at < 0 {
-		return nil, fmt.Errorf("rank %d is lost to the job, which goes on without it", j.Rank)
+		return nil, fmt.Errorf("rank %d is lost: the job has continued without it", j.Rank)
 	}
 	var r Record
 	rest, err := r.Decode(j.Rank, j.gathered[at])
@@ -123,7 +123,7 @@ func (j *Job) Adopt() (*Record, error) {
 	if err := d.End("the record of this rank"); err != nil {
 		return nil, err
 	}
-	j.alone = r
+	j.own = r
 	return &r, nil
 }
 

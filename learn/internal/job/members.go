@@ -66,7 +66,7 @@ func (r *members) Without(live []int) error {
 		}
 	}
 	if !slices.Contains(live, r.Rank) {
-		return fmt.Errorf("the job goes on with ranks %v, without this one", live)
+		return fmt.Errorf("the job has continued with ranks %v, without this one", live)
 	}
 	// Committed is empty if no step was completed; then the lost ranks leave no records.
 	var kept [][]byte

@@ -38,7 +38,7 @@ func (l *ClassLabels) class(label float32) int {
 func (l *ClassLabels) decide(label float32, learned uint64) error {
 	switch {
 	case label == 0 && !l.Decided && l.Cluster:
-		return &examples.DataError{Name: "label 0", Text: fmt.Sprintf("of the labels of learn.Config.OAA.Classes=%d: on a cluster they count from 1 unless told otherwise: give learn.Config.OAA.Indexing=0", l.K)}
+		return &examples.DataError{Name: "label 0", Text: fmt.Sprintf("of the labels of learn.Config.OAA.Classes=%d: on a cluster they count from 1 by default: give learn.Config.OAA.Indexing=0", l.K)}
 	case label == 0 && !l.Decided:
 		l.First, l.Decided = 0, true
 		l.Log.Info("label 0 found: labels count from 0 from here on (learn.Config.OAA.Indexing=0)")

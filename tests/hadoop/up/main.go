@@ -35,7 +35,7 @@ func run() (err error) {
 	dir := flag.String("dir", "", "folder of the cluster's state (required)")
 	jars := flag.String("cache", filepath.Join(cache, "gvw"), "folder of the jars")
 	cfg := cluster.Config{Java: os.Getenv("JAVA_HOME")}
-	flag.IntVar(&cfg.Nodes, "nodes", 2, "NodeManagers; 0: HDFS alone")
+	flag.IntVar(&cfg.Nodes, "nodes", 2, "NodeManagers; 0: HDFS only")
 	flag.IntVar(&cfg.NodeMB, "node_mb", 0, "memory of each in MB (default 768)")
 	flag.IntVar(&cfg.Port, "port", 0, "first of 100 ports (default: a free block from 18000 on)")
 	flag.DurationVar(&cfg.KillDelay, "kill_delay", 0, "time between SIGTERM and SIGKILL of a container (default 250ms)")
