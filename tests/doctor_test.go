@@ -33,7 +33,7 @@ exit $code`)
 func TestDoctorFindsNothing(t *testing.T) {
 	t.Parallel()
 	r := diagnosed(t, "", "")
-	if r.code != 0 || !strings.Contains(r.stdout, "all is well: 3 ranks, 6 ways") || !strings.Contains(r.stdout, " 1500 ") || strings.Contains(r.stdout, "otherwise") {
+	if r.code != 0 || !strings.Contains(r.stdout, "no faults: 3 ranks, 6 directions") || !strings.Contains(r.stdout, " 1500 ") || strings.Contains(r.stdout, "otherwise") {
 		t.Errorf("exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 }

@@ -78,10 +78,10 @@ var Bench = []*cli.Spec{
 	{Name: "tls", Kind: cli.Boolean, Category: catBench, Help: "also over TLS, with generated certificates"},
 	{Name: "rounds", Kind: cli.Integer, Positive: true, Max: 1000, Category: catBench, Arg: "R", Def: "3", Help: "turns of each system"},
 	{Name: "per_size", Kind: cli.Duration, Category: catBench, Arg: "T", Def: "0.3s", Help: "time for one size in one round"},
-	{Name: "peers", Kind: cli.Boolean, Category: catBench, Help: "Open MPI, MPICH, XGBoost and vw beside ours"},
+	{Name: "peers", Kind: cli.Boolean, Category: catBench, Help: "also measure Open MPI, MPICH, XGBoost and vw"},
 	{Name: "python", Kind: cli.Text, Category: catBench, Arg: "PROGRAM", Def: "python3", Help: "an interpreter with xgboost and vowpalwabbit"},
 	{Name: "netns", Kind: cli.Boolean, Category: catBench, Help: "in a fresh network namespace (Linux)"},
-	{Name: "trace_dir", Kind: cli.Text, Category: catBench, Arg: "DIR", Help: "for execution traces of our ranks that wait for long"},
+	{Name: "trace_dir", Kind: cli.Text, Category: catBench, Arg: "DIR", Help: "folder for execution traces of ranks that wait long"},
 	{Name: "json", Kind: cli.Boolean, Category: catBench, Help: "one JSON object a line for each figure"},
 	{Name: "quiet", Kind: cli.Boolean, Category: catBench, Help: "no progress messages"},
 	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
@@ -92,10 +92,10 @@ const catDoctor = "Examination"
 
 // Doctor are the options of `gvw doctor`.
 var Doctor = append([]*cli.Spec{
-	{Name: "workers", Short: "n", Kind: cli.Integer, Positive: true, Max: doctor.MaxRanks, Category: catDoctor, Arg: "N", Help: "ranks on this machine, with a server of their own"},
+	{Name: "workers", Short: "n", Kind: cli.Integer, Positive: true, Max: doctor.MaxRanks, Category: catDoctor, Arg: "N", Help: "ranks on this machine, with their own server"},
 	{Name: "patience", Kind: cli.Duration, Positive: true, Category: catDoctor, Arg: "T", Def: "5s", Help: "time for a rank to answer"},
-	{Name: "verbs", Kind: cli.Boolean, Category: catDoctor, Help: "the RDMA devices of this machine, and nothing else"},
-	{Name: "quiet", Kind: cli.Boolean, Category: catDoctor, Help: "no table: only what is wrong"},
+	{Name: "verbs", Kind: cli.Boolean, Category: catDoctor, Help: "only list the RDMA devices of this machine"},
+	{Name: "quiet", Kind: cli.Boolean, Category: catDoctor, Help: "no table: only the faults"},
 }, append(clusterFlags("shard", "run_dir", "checkpoint", "checkpoint_every", "resume", "schedule", "checksum", "heartbeat", "lost_after", "server_timeout", "stall_timeout", "on_loss", "elastic", "replace_timeout", "slow_factor", "transport", "verbs_device", "trace_dir", "allow", "allow_vw", "job_token"), &cli.Spec{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"})...)
 
 // catKeygen is the category of the options of gvw keygen.
@@ -169,7 +169,7 @@ const catMapper = "Map task"
 // Mapper are the options of `gvw mapper`, before the "--".
 var Mapper = []*cli.Spec{
 	{Name: "log", Kind: cli.Text, Category: catMapper, Arg: "NAME", Help: "rank 0's log, beside the model, if the job succeeds"},
-	{Name: "phase", Kind: cli.Integer, Positive: true, Category: catMapper, Arg: "N", Help: "of several calls in one task: each phase is a separate run"},
+	{Name: "phase", Kind: cli.Integer, Positive: true, Category: catMapper, Arg: "N", Help: "number of this call, if a task makes several: each is a separate run"},
 	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
 }
 

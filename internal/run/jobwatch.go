@@ -72,6 +72,7 @@ func (w *jobWatch) follow(ctx context.Context) {
 // started, or it is running. symptom is true if the worker has reported a failure of the job; a
 // job that fills now is then a new one, of attempts that came too late.
 func (w *jobWatch) mayContinue(symptom bool) bool {
+	// The counter of finished jobs survives the removal of the job.
 	if w.finished() {
 		return false // also a job that was too short to be seen
 	}
@@ -125,6 +126,7 @@ func (w *jobWatch) poll(now time.Time) *protocol.JobStatus {
 		return nil
 	}
 	w.seen, w.gone = true, time.Time{}
+	// wired stays true: a job that is filling later is another one with the same number.
 	w.wired = w.wired || job.State != "filling"
 	here := make([]bool, len(w.ranks))
 	for _, r := range job.Ranks {

@@ -80,6 +80,7 @@ func (p *launcher) launch(c *cli.Context, shardGiven bool, s *cli.Settings) (err
 		}
 		return pl.workers[0].Dispatch(ctx, train.New(p.Process).Learn)
 	}
+	// The memory is checked before any process starts; each worker sees only its own tables.
 	if err := p.checkWorkers(ctx, job, s); err != nil {
 		return err
 	}
@@ -97,6 +98,8 @@ func (p *launcher) launch(c *cli.Context, shardGiven bool, s *cli.Settings) (err
 	if err != nil {
 		return err
 	}
+	// The deferred calls run in reverse order: pieces are removed, the server stops, then the logs
+	// end, which need the final error.
 	defer func() { err = errors.Join(err, local.Stop()) }()
 	job.serverPort = local.Port
 
@@ -108,6 +111,7 @@ func (p *launcher) launch(c *cli.Context, shardGiven bool, s *cli.Settings) (err
 		fmt.Fprintf(p.Stderr, "gvw run: %d workers%s, server 127.0.0.1:%d, logs in %s%s\n", job.workers, andSpares(job.spares), job.serverPort, logs.dir, logs.note())
 	}
 	defer func() { err = errors.Join(err, pl.removePieces(context.WithoutCancel(ctx), fsys)) }()
+	// The watch asks the server of this process directly, without a connection.
 	watch := newJobWatch(local.Server.Status, job.uniqueID, job.workers, job.spares)
 	if err := p.runWorkers(ctx, fsys, p.processesOf(pl, logs, watch, job.restarts), secret); err != nil {
 		return err

@@ -72,6 +72,7 @@ func openLogs(dir string, n, spares int) (_ *logs, err error) {
 func (l *logs) crashed(r launch.Result) bool {
 	l.crashes[r.Rank] = crash.Trace{}
 	begin := l.attempt[r.Rank]
+	// The next attempt appends to the same file: its trace must not be searched in this one.
 	if fi, err := l.ranks[r.Rank].Stat(); err == nil {
 		l.attempt[r.Rank] = fi.Size()
 	}
@@ -144,6 +145,7 @@ func lastLines(name string, n int) []string {
 	}
 	defer f.Close()
 	if fi, err := f.Stat(); err == nil && fi.Size() > enough {
+		// A log can be large, and the last lines are short.
 		if _, err := f.Seek(-enough, io.SeekEnd); err != nil {
 			return nil
 		}

@@ -39,6 +39,8 @@ func (p *launcher) rootCause(r launch.Result, pl *plan, logs *logs) error {
 			fmt.Fprintf(p.Stderr, "  | %s\n", l)
 		}
 	}
+	// The exit code of the run is that of the cause, so scripts can react as to a single process.
+	// A signal has no code of gvw: the rank counts as lost.
 	e := &cli.ExitError{Code: r.Code}
 	how := logs.howEnded(r)
 	switch {
@@ -65,6 +67,7 @@ func howEnded(r launch.Result) string {
 		return "the server had given it up, but it had not ended: killed"
 	case r.Signal == syscall.SIGABRT:
 		return fmt.Sprintf("crashed: signal %d, %v", r.Code-128, r.Signal)
+	// The kernel kills by signal 9 if memory runs out, and leaves no message.
 	case r.Code == 137 && r.Signal != nil:
 		return fmt.Sprintf("ended by signal 9, %v: out of memory?", r.Signal)
 	case r.Signal != nil:

@@ -57,7 +57,7 @@ func makePlan(j localJob, s *cli.Settings) (*plan, error) {
 			case "shard":
 				return nil, cli.Usagef("--shard comes before --, as in: gvw run -n 4 --shard lines -- -d train.vw")
 			case "elastic":
-				return nil, cli.Usagef("--elastic is for ranks that others start: gvw run starts all of its own at once")
+				return nil, cli.Usagef("--elastic is for ranks that others start: gvw run starts all ranks at once")
 			case "spare":
 				return nil, cli.Usagef("--spare is for a process without a launcher: gvw run starts N spares by --spares N, before --")
 			}
@@ -71,7 +71,7 @@ func makePlan(j localJob, s *cli.Settings) (*plan, error) {
 	}
 	for _, name := range []string{"audit", "invert_hash"} {
 		if s.Has(name) {
-			return nil, cli.Usagef("gvw run: --%s needs names, and each worker knows those of its own share only: train with -f MODEL, then run gvw -d FILE -t -i MODEL --%s", name, name)
+			return nil, cli.Usagef("gvw run: --%s needs names, and each worker has only those of its share: train with -f MODEL, then run gvw -d FILE -t -i MODEL --%s", name, name)
 		}
 	}
 	p := &plan{shrinks: s.Get("on_loss") == "shrink"}
@@ -86,7 +86,7 @@ func makePlan(j localJob, s *cli.Settings) (*plan, error) {
 		w.Set("node", strconv.Itoa(rank))
 		for _, model := range files.OnceFiles {
 			// All ranks have the same bytes, so rank 0 writes them. If any rank may be lost
-			// for good, every rank writes them, except a log that grows line by line.
+			// permanently, every rank writes them, except a log that grows line by line.
 			once := !p.shrinks || model == "log_json"
 			if rank > 0 && once && w.Has(model) && !strings.Contains(w.Get(model), files.RankMark) {
 				files.LeaveOut(w, model)
@@ -102,12 +102,14 @@ func makePlan(j localJob, s *cli.Settings) (*plan, error) {
 	}
 	for _, name := range []string{"predictions", "raw_predictions"} {
 		if file := s.Get(name); file != "" && !strings.Contains(file, files.RankMark) {
+			// The order of predictions needs those of every rank.
 			if p.shrinks {
-				return nil, cli.Usagef("gvw run: --%s %s with --on_loss shrink: those of a lost worker would be missing from it: give each its own file (%s.{rank}), or predict in a run of its own (gvw -d FILE -t -i MODEL)", name, file, file)
+				return nil, cli.Usagef("gvw run: --%s %s with --on_loss shrink: the predictions of a lost worker would be missing: give each worker its own file (%s.{rank}), or predict in a separate run (gvw -d FILE -t -i MODEL)", name, file, file)
 			}
 			p.gather(j, name, file)
 		}
 	}
+	// All workers have the same options except names and ranks, so one of each kind is checked.
 	for _, w := range slices.Concat(p.workers[:1], p.spares[:min(1, len(p.spares))]) {
 		if err := train.Check(w); err != nil {
 			return nil, err

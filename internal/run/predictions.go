@@ -35,6 +35,8 @@ func (p *launcher) gatherAll(ctx context.Context, fsys hdfsio.FS, pl *plan) erro
 func (pl *plan) order(ctx context.Context, fsys hdfsio.FS) (*dataOrder, error) {
 	w := pl.workers[0]
 	h := w.Get("hybrid")
+	// Over contiguous parts the order of the ranks is that of the data. Several passes repeat the
+	// ranks in each pass, so the pieces must be cut into passes.
 	onePass := !w.Has("passes") && h == "" || w.Get("passes") == "1" || strings.HasPrefix(h, "1:")
 	if onePass && pl.kind != hdfsio.Lines {
 		return nil, nil

@@ -29,7 +29,7 @@ func Command(ctx context.Context, p *cli.Process, c *cli.Command, args []string)
 	case s.Rest == nil:
 		return cli.Usagef("gvw run: the learner's options come after --, as in: gvw run -n 4 -- -d train.vw")
 	case !s.Has("workers"):
-		return cli.Usagef("gvw run: -n is missing: how many worker processes?")
+		return cli.Usagef("gvw run: -n is missing, the number of worker processes, as in: gvw run -n 4 -- -d train.vw")
 	}
 	if command, err := commandAfter(s.Rest); command != nil || err != nil {
 		if err != nil {
@@ -44,6 +44,8 @@ func Command(ctx context.Context, p *cli.Process, c *cli.Command, args []string)
 	if job.Has("help") || job.Has("version") {
 		return cli.Usagef("gvw run: --help and --version come before --")
 	}
+	// A variable of the environment is weaker than an option before the "--", and must not conflict
+	// with it.
 	given, err := cli.Parse(learner, s.Rest, nil, os.ReadFile) // without the environment
 	if err != nil {
 		return err

@@ -75,6 +75,7 @@ func newProgramJob(s *cli.Settings, command []string) (*programJob, error) {
 		j.restarts = 0
 	case j.onLoss == "wait" && j.restarts == 0:
 		errs = append(errs, cli.Usagef("--on_loss wait with --max_restarts 0: no process would replace a lost worker: give one or more, or --on_loss abort or shrink"))
+	// Restarts are useful only in a job that waits for them, so asking for them selects this policy.
 	case j.onLoss == "" && s.Has("max_restarts") && j.restarts > 0:
 		j.onLoss = joinflags.RestartedOnLoss
 	}

@@ -26,7 +26,7 @@ func Supervise(p *cli.Process, c *cli.Command, args []string) (int, error) {
 	case len(s.Words) > 0:
 		return 0, cli.Usagef("%q: the command comes after --, as in: gvw supervise -- gvw -d train.vw", s.Words[0])
 	case len(s.Rest) == 0:
-		return 0, cli.Usagef("gvw supervise: what is to be run? As in: gvw supervise -- gvw -d train.vw ...")
+		return 0, cli.Usagef("gvw supervise: the command is missing, as in: gvw supervise -- gvw -d train.vw ...")
 	}
 	restarts := defaultRestarts
 	if s.Has("max_restarts") {
@@ -36,10 +36,11 @@ func Supervise(p *cli.Process, c *cli.Command, args []string) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("gvw supervise: cannot run %s: %w", s.Rest[0], err)
 	}
-	told := make(chan os.Signal, 8)
-	signal.Notify(told, passedOn...)
-	defer signal.Stop(told)
-	job := launch.Supervised{Restarts: restarts, Signals: told, Ends: func(sig os.Signal) bool { return slices.Contains(endings, sig) }}
+	// The buffer holds signals that arrive in the pause between two attempts.
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, passedOn...)
+	defer signal.Stop(signals)
+	job := launch.Supervised{Restarts: restarts, Signals: signals, Ends: func(sig os.Signal) bool { return slices.Contains(endings, sig) }}
 	if !s.Has("quiet") {
 		job.Restarting = func(r launch.Result, pause time.Duration) {
 			fmt.Fprintf(p.Stderr, "gvw supervise: the command has ended (%s); attempt %d of at most %d follows in %v\n", howEnded(r), r.Attempt+1, restarts+1, pause)

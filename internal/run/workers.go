@@ -30,6 +30,7 @@ func (p *launcher) runWorkers(ctx context.Context, fsys *hdfsio.URLs, all *proce
 	env := workerEnv(p.Env, p.table)
 	cmds := make([]*exec.Cmd, len(pl.workers)+len(pl.spares)) // ranks, then spares
 	for rank, w := range slices.Concat(pl.workers, pl.spares) {
+		// The full slice expression makes append copy: all workers share env.
 		own := env[:len(env):len(env)]
 		if rank >= len(pl.workers) { // spare I is attempt I+1, and one more when it takes a lost rank: see joinflags.ArmFaults
 			own = append(own, fmt.Sprintf("%s=%d", launch.EnvAttempt, 1+rank-len(pl.workers)))

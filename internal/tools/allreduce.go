@@ -34,6 +34,8 @@ func AllReduce(ctx context.Context, p *cli.Process, c *cli.Command, args []strin
 // reduce joins the job and reduces stdin to stdout.
 func reduce(p *cli.Process, c *cli.Context) (err error) {
 	ctx := c.Context
+	// The types of elements are checked here, before the job is joined: a rank that joins and then
+	// fails would end the job of all.
 	cfg := pipe.Config{Op: c.String("op"), Type: c.String("type"), Frames: c.Bool("frames")}
 	if err := cfg.Validate(); err != nil {
 		return cli.Usagef("%s", strings.ReplaceAll(err.Error(), "pipe: Type:", "--type:"))
@@ -43,15 +45,19 @@ func reduce(p *cli.Process, c *cli.Context) (err error) {
 		return err
 	}
 	defer func() {
+		// The cause of an end is more useful than the error of closing what it has broken.
 		if cerr := g.Close(); err == nil {
 			err = cerr
 		}
 	}()
+	// There is no shard: the vectors on stdin have no identity by which the server could compare
+	// two attempts of a rank.
 	if err := g.Ready(ctx, protocol.Shard{}); err != nil {
 		return err
 	}
 	digest, err := pipe.Run(ctx, g, cfg, p.Stdin, p.Stdout)
 	if err != nil {
+		// The other ranks must get the cause also after an interrupt, which has ended ctx.
 		g.Fail(context.WithoutCancel(ctx), err)
 		return err
 	}
@@ -65,6 +71,7 @@ func joinGroup(p *cli.Process, c *cli.Context, options string) (*allreduce.Group
 	if err != nil {
 		return nil, err
 	}
+	// Faults are armed before the first connection, so that a fault can hit the joining itself.
 	if err := joinflags.ArmFaults(p, at, c.Uint64("generation"), isRank && c.String("shm") != "off", false); err != nil {
 		return nil, err
 	}

@@ -21,19 +21,21 @@ import (
 // users do not call.
 func Bench(ctx context.Context, p *cli.Process, c *cli.Command, args []string) error {
 	if len(args) == 2 && args[0] == "rank" {
+		// args[1] is the task of the rank as JSON: see collective.Config.Self.
 		return collective.Serve(ctx, args[1], p.Stdout)
 	}
 	if len(args) == 0 || args[0] != "allreduce" {
 		if len(args) > 0 && (args[0] == "--help" || args[0] == "-h") {
 			return p.Print(c.Sets[0].Page(true))
 		}
-		return cli.Usagef("gvw bench: what is to be measured? As in: gvw bench allreduce -n 4")
+		return cli.Usagef("gvw bench: the measurement is missing, as in: gvw bench allreduce -n 4")
 	}
 	s, err := c.Sets[0].Read(p, args[1:])
 	if s == nil {
 		return err
 	}
 	switch {
+	// An option without effect would make the user read a figure as that of another setup.
 	case s.Has("python") && !s.Has("peers"):
 		return cli.Usagef("--python would be ignored without --peers: only peers run under it")
 	case s.Get("transport") == "mem" && s.Has("peers"):
@@ -48,6 +50,8 @@ func Bench(ctx context.Context, p *cli.Process, c *cli.Command, args []string) e
 		return cli.Usagef("--netns would be ignored with --transport mem: no socket is used")
 	}
 	if s.Has("netns") {
+		// The command runs twice: this call starts the second one inside the namespace, where the
+		// loopback interface is new and down.
 		if !insideNamespace(p.Env) {
 			return inNamespace(ctx, p)
 		}
@@ -94,6 +98,8 @@ func bench(p *cli.Process, c *cli.Context) error {
 		return err
 	}
 	if c.Bool("json") {
+		// stdout has only figures. A peer that is missing must still be visible: the table lists it
+		// by itself.
 		for _, a := range r.Absent {
 			fmt.Fprintf(p.Stderr, "gvw bench: not measured: %s: %s\n", a.System, a.Why)
 		}

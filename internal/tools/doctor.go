@@ -49,8 +49,9 @@ func Doctor(ctx context.Context, p *cli.Process, c *cli.Command, args []string) 
 		return checkedDispatch(ctx, s, joinflags.CheckAddresses(s), func(c *cli.Context) error { return examineHere(p, c) })
 	}
 	if !joinflags.HasAny(s, cluster) {
-		return cli.Usagef("gvw doctor: which ranks are examined? As in gvw doctor -n 4, on this machine, or on each host gvw doctor --span_server HOST --total N --node I")
+		return cli.Usagef("gvw doctor: the ranks are missing: give -n 4 for ranks on this machine, or on each host --span_server HOST --total N --node I")
 	}
+	// All ranks of an examination must agree on a number, and users rarely need two at once.
 	if !s.Has("unique_id") {
 		s.Set("unique_id", fmt.Sprint(doctorJob))
 	}
@@ -99,6 +100,7 @@ func examine(p *cli.Process, c *cli.Context) error {
 func examineHere(p *cli.Process, c *cli.Context) (err error) {
 	ctx, cancel := context.WithCancel(c.Context)
 	defer cancel()
+	// A generated secret keeps other processes of this machine out of the examination.
 	secret, err := auth.NewSecret(auth.NewSecretText())
 	if err != nil {
 		return err
@@ -120,11 +122,13 @@ func examineHere(p *cli.Process, c *cli.Context) (err error) {
 				Patience: c.Duration("patience"),
 			})
 			if errs[rank] != nil {
-				cancel() // otherwise the other ranks would wait for this one
+				cancel() // the other ranks would wait for this one until their time-outs
 			}
 		})
 	}
 	ranks.Wait()
+	// A rank whose own error is the cancellation was ended because of another one: its error is
+	// not the cause.
 	for _, err := range errs {
 		if err != nil && (!errors.Is(err, context.Canceled) || c.Context.Err() != nil) {
 			return err
@@ -136,6 +140,8 @@ func examineHere(p *cli.Process, c *cli.Context) (err error) {
 // findings prints the findings: all of them on rank 0, and on other ranks those that concern
 // them. Faults are diagnostics, not data.
 func findings(p *cli.Process, r *doctor.Report, quiet bool) error {
+	// Another rank prints its table only if it has no findings of some ranks: rank 0 may then have
+	// none of this one.
 	faults := r.Faults()
 	if !quiet && (r.Rank == 0 || len(r.Silent) > 0) {
 		if err := p.Print(r.Table()); err != nil {
@@ -146,13 +152,13 @@ func findings(p *cli.Process, r *doctor.Report, quiet bool) error {
 		if quiet {
 			return nil
 		}
-		return p.Print(fmt.Sprintf("all is well: %d ranks, %d ways\n", len(r.Ranks), len(r.Ways)))
+		return p.Print(fmt.Sprintf("no faults: %d ranks, %d directions between them\n", len(r.Ranks), len(r.Ways)))
 	}
 	for _, f := range faults {
 		fmt.Fprintln(p.Stderr, "gvw doctor: "+plain.Text(f))
 	}
 	if len(faults) == 1 {
-		return errors.New("one thing is wrong in the network between the ranks")
+		return errors.New("1 fault in the network between the ranks: see above")
 	}
-	return fmt.Errorf("%d things are wrong in the network between the ranks", len(faults))
+	return fmt.Errorf("%d faults in the network between the ranks: see above", len(faults))
 }

@@ -19,15 +19,15 @@ func Faults(_ context.Context, p *cli.Process, _ *cli.Command, args []string) er
 		return cli.Usagef("gvw faults takes nothing, but got %q", args[0])
 	}
 	var b strings.Builder
-	b.WriteString("GVW_FAULT injects faults into a process, to test how the others react:\n\n" +
+	b.WriteString("GVW_FAULT injects faults into a process, to test how the other processes react:\n\n" +
 		"  GVW_FAULT=rank:2,op:17,kind:kill gvw run -n 4 -- -d train.vw -f model\n\n" +
 		"Faults are separated by semicolons. Each has a rank, a place and a kind:\n\n" +
 		"  rank:R        the rank; all ranks if left out\n" +
-		"  attempt:K     in which attempt of the rank, or any (1): a restarted one lives\n" +
-		"  generation:K  in which generation of the run (--generation), or any (1)\n")
+		"  attempt:K     the attempt of the rank, or any (1: only the first attempt fails)\n" +
+		"  generation:K  the generation of the run (--generation), or any (1)\n")
 	err := errors.Join(
-		describe(&b, "\nWhere, one of:\n", ":N", fault.Points),
-		describe(&b, "\nWhat, as kind:K, one of:\n", "", fault.Kinds[fault.Exit:]),
+		describe(&b, "\nPlaces, one of:\n", ":N", fault.Points),
+		describe(&b, "\nKinds, as kind:K, one of:\n", "", fault.Kinds[fault.Exit:]),
 	)
 	if err != nil {
 		return err

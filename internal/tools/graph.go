@@ -58,6 +58,7 @@ func readGraph(name string, n int) (*graph.Graph, error) {
 // graphCaption returns the costs of a graph per round, and its spectral gaps: the larger the
 // gap, the faster the ranks' values converge to their mean.
 func graphCaption(g *graph.Graph, bytes int) []string {
+	// The load differs between rounds and ranks. The busiest rank determines how long a round takes.
 	edges, most := 0, 0
 	for round := range g.Period() {
 		edges += g.Edges(round)

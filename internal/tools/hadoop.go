@@ -27,14 +27,14 @@ func Hadoop(ctx context.Context, p *cli.Process, c *cli.Command, args []string) 
 	case "--help", "-h":
 		return p.Print(c.Sets[1].Page(true))
 	default:
-		return cli.Usagef("gvw hadoop %s: split or slots is needed (gvw hadoop --help)", what)
+		return cli.Usagef("gvw hadoop: got %q, want split or slots (gvw hadoop --help)", what)
 	}
 	s, err := flags.Read(p, args)
 	if s == nil {
 		return err
 	}
 	if !s.Has("maps") {
-		return cli.Usagef("gvw hadoop %s: --maps is missing: how many maps?", what)
+		return cli.Usagef("gvw hadoop %s: --maps is missing: give the number of maps", what)
 	}
 	if what == "split" {
 		return hadoopSplit(p, int(s.Number("maps")))
@@ -53,12 +53,13 @@ func hadoopSplit(p *cli.Process, n int) error {
 		return err
 	}
 	if len(files) == 0 {
-		return cli.Usagef("gvw hadoop split: there is no file on stdin: the output of hadoop fs -ls IN is needed there")
+		return cli.Usagef("gvw hadoop split: stdin lists no file: give it the output of hadoop fs -ls IN")
 	}
 	size, got, err := hadoop.SplitSize(files, n)
 	switch {
 	case err != nil:
 		return err
+	// Each map is a rank, so another number of maps than n would be another job.
 	case got > n:
 		return cli.Usagef("the input has %d files, each of at least one map: %d maps are impossible (give %d, or fewer and larger files)", got, n, got)
 	case got < n:
@@ -81,7 +82,7 @@ func hadoopSlots(ctx context.Context, p *cli.Process, s *cli.Settings) error {
 		managers = hadoop.ResourceManagers(site)
 	}
 	if len(managers) == 0 {
-		return cli.Usagef("gvw hadoop slots: where is the ResourceManager? Give --rm HOST:PORT, or HADOOP_CONF_DIR with a yarn-site.xml that says so")
+		return cli.Usagef("gvw hadoop slots: the address of the ResourceManager is missing: give --rm HOST:PORT, or HADOOP_CONF_DIR with a yarn-site.xml that has it")
 	}
 	room, err := hadoop.AskRoom(ctx, managers)
 	if err != nil {
@@ -97,16 +98,18 @@ func hadoopSlots(ctx context.Context, p *cli.Process, s *cli.Settings) error {
 		}
 		return otherwise
 	}
+	// YARN rounds the memory of a container up to a multiple of the step.
 	room.Step = mb("step_mb", "yarn.scheduler.minimum-allocation-mb", 1024)
 	n := int(s.Number("maps"))
 	mapMB, masterMB := mb("map_mb", "mapreduce.map.memory.mb", 1024), mb("am_mb", "yarn.app.mapreduce.am.resource.mb", 1536)
 	now, idle := room.Fit(mapMB, masterMB)
-	text := fmt.Sprintf("%d nodes: of maps of %d MB, beside an ApplicationMaster of %d MB, %d run at once now, %d when nothing else runs", len(room.All), mapMB, masterMB, now, idle)
+	text := fmt.Sprintf("%d nodes; beside an ApplicationMaster of %[3]d MB, maps of %[2]d MB that run at once: %[4]d now, %[5]d when no other job runs", len(room.All), mapMB, masterMB, now, idle)
+	// A map that waits for the others keeps its container, so a cluster that is too small would hang.
 	if idle < n {
-		return &cli.ExitError{Code: cli.ExitRefused, Text: fmt.Sprintf("%s; %d are needed, and they wait for each other, so the job would never begin: ask for fewer or smaller maps", text, n)}
+		return &cli.ExitError{Code: cli.ExitRefused, Text: fmt.Sprintf("%s; the job needs %d at once, so it would never begin: use fewer or smaller maps", text, n)}
 	}
 	if now < n {
-		text += fmt.Sprintf("; %d are needed: the job begins when others have ended", n)
+		text += fmt.Sprintf("; the job needs %d at once, and begins when other jobs have ended", n)
 	}
 	return p.Print(text + "\n")
 }

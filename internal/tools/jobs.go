@@ -66,6 +66,8 @@ func Jobs(ctx context.Context, p *cli.Process, c *cli.Command, args []string) er
 			return "", err
 		}
 		if s.Has("json") {
+			// Text of other users could control the terminal: JSON keeps it readable by programs, but
+			// without control characters.
 			text, err := json.MarshalIndent(st, "", "  ")
 			return plain.JSON(string(text)) + "\n", err
 		}
@@ -106,6 +108,7 @@ func watch(ctx context.Context, p *cli.Process, every time.Duration, listing fun
 		case refused:
 			return err
 		case err != nil:
+			// A server that restarts is back after some seconds, so the error is shown as a listing.
 			text = flags.ErrorLines(err)[0] + "\n"
 		}
 		if err := p.Print(before + erase + text); err != nil {
@@ -227,6 +230,7 @@ func passes(j *protocol.JobStatus) string {
 			lo, hi = min(lo, r.Pass), max(hi, r.Pass)
 		}
 	}
+	// Without holders lo is still the largest number.
 	if lo >= hi {
 		return strconv.FormatUint(uint64(hi), 10)
 	}
@@ -241,6 +245,7 @@ func loss(j *protocol.JobStatus) string {
 		if !isHolder(r) {
 			continue
 		}
+		// Loss is the average over the examples of the rank.
 		sum += float64(r.Loss * float64(r.Examples))
 		n += float64(r.Examples)
 	}
@@ -260,6 +265,7 @@ func absent(j *protocol.JobStatus) string {
 	for _, r := range j.Ranks {
 		here[r.Rank] = here[r.Rank] || isHolder(r)
 	}
+	// A rank with only a standby or a spare is absent: these do not work.
 	maps.DeleteFunc(here, func(_ int, is bool) bool { return !is })
 	var missing []string
 	for rank := range j.Total {

@@ -25,7 +25,7 @@ func Keygen(_ context.Context, p *cli.Process, c *cli.Command, args []string) er
 	}
 	switch {
 	case !s.Has("secret") && !s.Has("dir"):
-		return cli.Usagef("gvw keygen: what is to be made? As in gvw keygen --secret FILE, or gvw keygen --dir DIR --hosts gateway")
+		return cli.Usagef("gvw keygen: --secret or --dir is missing, as in gvw keygen --secret FILE, or gvw keygen --dir DIR --hosts gateway")
 	case !s.Has("dir") && s.Has("hosts"), !s.Has("dir") && s.Has("days"):
 		return cli.Usagef("--hosts and --days would be ignored without --dir: they are about certificates")
 	}
@@ -44,14 +44,16 @@ func Keygen(_ context.Context, p *cli.Process, c *cli.Command, args []string) er
 // addresses of the server, separated by commas. All ranks share one certificate: it proves
 // that a process belongs to the cluster, not which rank it is.
 func makeSite(dir, hosts string, holds time.Duration) error {
+	// The server is also reached from its own host, for example by gvw jobs.
 	names := []string{"localhost", "127.0.0.1", "::1"}
 	for _, h := range strings.Split(hosts, ",") {
 		if h = strings.TrimSpace(h); h != "" {
 			names = append(names, h)
 		}
 	}
+	// Mkdir fails if the folder exists, which protects the keys in it. Only the owner may list it.
 	if err := os.Mkdir(dir, 0o700); err != nil {
-		return fmt.Errorf("cannot make keys (they need a new folder, so that none is overwritten): %w", err)
+		return fmt.Errorf("cannot make keys (--dir must name a new folder, so that no key is overwritten): %w", err)
 	}
 	now := time.Now()
 	a, err := auth.NewAuthority("gvw "+filepath.Base(dir), now, holds)
@@ -82,6 +84,7 @@ func writeNew(path string, b []byte) error {
 	if err != nil {
 		return fmt.Errorf("cannot make a key: %w", err)
 	}
+	// Sync: a key that is distributed and then lost in a power failure could not be restored.
 	_, err = f.Write(b)
 	return errors.Join(err, f.Sync(), f.Close())
 }

@@ -48,6 +48,8 @@ func Inspect(ctx context.Context, p *cli.Process, c *cli.Command, args []string)
 	if err != nil {
 		return err
 	}
+	// Models of SGD with L1 or L2 keep the weights and the pending regularisation apart; Settle
+	// applies it, so that the figures are those of predictions.
 	r.Settle()
 	names, err = modelNames(ctx, p, files, s, file, r, names)
 	if err != nil {
@@ -137,6 +139,8 @@ func readModel(ctx context.Context, fsys hdfsio.FS, name string, tell func(index
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	in := bufio.NewReaderSize(f, 1<<16)
+	// The first bytes distinguish the forms, so the user need not name one. A file shorter than
+	// that gets the error of its reader.
 	head, err := in.Peek(8)
 	if err != nil && err != io.EOF {
 		return nil, err
@@ -163,6 +167,7 @@ func modelNames(ctx context.Context, p *cli.Process, files *files.Set, s *cli.Se
 			return nil, err
 		case !names.Known():
 			return nil, cli.Usagef("--names %s: it has no names: give what --invert_hash wrote", s.Get("names"))
+		// Names are by index, and an index depends on the number of weights.
 		case inverted.Bits != r.Bits:
 			return nil, cli.Usagef("--names %s: it is of a model of %d bits, %s has %d", s.Get("names"), inverted.Bits, file, r.Bits)
 		}
@@ -208,6 +213,7 @@ func namesOfData(ctx context.Context, p *cli.Process, files *files.Set, s *cli.S
 		for _, w := range b.Warnings {
 			fmt.Fprintln(p.Stderr, "gvw: "+w.Source+", line "+strconv.FormatInt(w.Line, 10)+": "+w.Text)
 		}
+		// The batch is reused for later examples, so names must copy what they keep.
 		names.See(b)
 		pass.Recycle(b)
 	}

@@ -33,10 +33,13 @@ func inNamespace(ctx context.Context, p *cli.Process) error {
 	cmd := exec.CommandContext(ctx, self, p.Args...)
 	cmd.Env = append(slices.Clone(p.Env), envNamespace+"=1")
 	cmd.Stdout, cmd.Stderr = p.Stdout, p.Stderr
+	// SIGTERM lets the inner command stop its own processes. WaitDelay kills it if that hangs.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 10 * time.Second
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGTERM}
 	if os.Geteuid() != 0 {
+		// Only root may make network namespaces. A user is root inside a new user namespace, where
+		// the user ID stays the same outside.
 		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
 		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}}
 		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}}

@@ -20,7 +20,7 @@ func Topo(_ context.Context, p *cli.Process, c *cli.Command, args []string) erro
 		return err
 	}
 	if !s.Has("n") {
-		return cli.Usagef("gvw topo: -n is missing: how many ranks? As in: gvw topo -n 8")
+		return cli.Usagef("gvw topo: -n is missing, the number of ranks, as in: gvw topo -n 8")
 	}
 	if s.Has("graph") {
 		return drawGraph(p, s)
@@ -37,6 +37,7 @@ func Topo(_ context.Context, p *cli.Process, c *cli.Command, args []string) erro
 			return cli.Usagef("--schedule: %w", err)
 		}
 	}
+	// The schedule auto depends on the size, so it is resolved before anything is drawn.
 	spec = spec.Resolve()
 	format := s.Get("format")
 	switch {
@@ -45,6 +46,7 @@ func Topo(_ context.Context, p *cli.Process, c *cli.Command, args []string) erro
 	case s.Has("rank") && int(s.Number("rank")) >= spec.Size:
 		return cli.Usagef("--rank %d: with -n %d the ranks are 0 to %d", s.Number("rank"), spec.Size, spec.Size-1)
 	}
+	// A large vector has many segments, each with its own messages.
 	if steps := spec.Steps(); steps > maxDrawn {
 		return cli.Usagef("gvw topo: this %v would have about %d million steps: give less --bytes or a smaller -n", spec.Schedule, steps/1_000_000)
 	}
@@ -73,6 +75,7 @@ func topoCaption(c schedule.Spec) []string {
 			schedule.Network.Predict(c).Round(time.Microsecond), schedule.Network.Name,
 			schedule.OneHost.Predict(c).Round(time.Microsecond), schedule.OneHost.Name),
 	}
+	// A line of a sum lists all ranks.
 	if c.Size > 64 {
 		return append(lines, "the sums of more than 64 ranks are not written out")
 	}

@@ -31,8 +31,9 @@ func showVerbs(p *cli.Process) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	// Registered memory is locked, and the limit is a frequent cause of failing registrations.
 	if limit := verbs.LockLimit(); limit != verbs.NoLimit {
-		fmt.Fprintf(&b, "this process may lock %d KiB of memory (ulimit -l), root as much as it likes; each edge takes 1228 KiB\n", limit>>10)
+		fmt.Fprintf(&b, "this process may lock %d KiB of memory (ulimit -l; no limit for root); each link takes 1228 KiB\n", limit>>10)
 	}
 	place, err := verbs.Choose(devices, verbs.Auto, netip.Addr{})
 	if err == nil {

@@ -39,6 +39,7 @@ func (l *Learner) learnLines(ctx context.Context, flags *cli.FlagSet, file strin
 			return fmt.Errorf("%s, line %d: %w", file, i+1, err)
 		}
 		if i == 0 && l.report != nil && uint64(l.report.Passes) < s.Number("passes") {
+			// vw feeds all learners from one loop over the data, whose end the first learner decides.
 			for _, other := range learners[1:] { // all learners stop with the first one
 				other.Set("passes", strconv.Itoa(l.report.Passes))
 			}
@@ -60,6 +61,7 @@ func readLearners(p *cli.Process, flags *cli.FlagSet, file string) ([]*cli.Setti
 	var learners []*cli.Settings
 	for line := range strings.Lines(string(text)) {
 		line, n := strings.TrimRight(line, "\r\n"), len(learners)+1
+		// vw appends these options, and prints the line with them.
 		added := fmt.Sprintf(" -f model.%d --no_stdin", n)
 		if err := p.Print(line + added + "\n"); err != nil {
 			return nil, err
@@ -76,6 +78,7 @@ func readLearners(p *cli.Process, flags *cli.FlagSet, file string) ([]*cli.Setti
 	}
 	first := learners[0]
 	if len(learners) > 1 {
+		// vw reads the data once; here each learner reads it, which a pipe does not allow.
 		for _, name := range first.All("data") {
 			if info, err := os.Stat(name); slices.Contains(files.StdinNames, name) || err == nil && !info.Mode().IsRegular() {
 				return nil, cli.Usagef("--args %s: %s can be read only once, and each of the %d learners reads it: give a file", file, name, len(learners))

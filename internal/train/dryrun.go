@@ -19,6 +19,7 @@ import (
 // dryRun prints the data that a run would read, allocate and send. checkpoint is the path of its
 // checkpoints; "": it writes none. Files are not opened: only their sizes are requested.
 func dryRun(ctx context.Context, p *cli.Process, fsys hdfsio.FS, data []string, cfg *learn.Config, checkpoint string) error {
+	// Plan reads only the header of a loaded model, so a dry run is quick with any size of data.
 	plan, err := cfg.Plan()
 	if err != nil {
 		return err
@@ -106,6 +107,7 @@ func blocksHere(ctx context.Context, fsys hdfsio.FS, name string) string {
 
 // sameHost reports whether two names of hosts, with a domain or without, are equal.
 func sameHost(a, b string) bool {
+	// The dots of an address do not separate a domain.
 	if net.ParseIP(a) != nil || net.ParseIP(b) != nil {
 		return a == b
 	}

@@ -40,6 +40,7 @@ func (l *Learner) joinEarly(ctx context.Context, s *cli.Settings) (err error) {
 	if l.group != nil {
 		defer func() { err = errors.Join(err, l.group.Close()) }()
 	}
+	// The members are known now, so Learn can determine the shard and open the inputs.
 	return s.Dispatch(ctx, l.Learn)
 }
 

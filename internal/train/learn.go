@@ -58,6 +58,7 @@ func (l *Learner) Learn(c *cli.Context) (err error) {
 	}
 	level := cli.LogLevel(cfg.Diagnostics.Quiet, c.String("log_level"))
 	ctx, fsys := c.Context, files.Watched(c, l.files.System(c.String, cfg.Diagnostics.Quiet), isRank, l.Logger(level, isRank))
+	// From here on files are opened, by a file system that reports calls that take too long.
 	cfg.Data.CacheMode = files.FileMode(c.String("mode"))
 	cfg.Data.CacheCalls = func(ctx context.Context, name string) cache.Calls { return fsys.Calls(ctx, name) }
 	if cfg.Data.Cache, err = files.CacheName(c, shard); err != nil {
@@ -81,6 +82,7 @@ func (l *Learner) Learn(c *cli.Context) (err error) {
 	cfg.Model.Open = files.Opener(ctx, fsys)
 	cfg.Features.DictionaryPath = files.DictionaryPath(c.StringSlice("dictionary_path"), l.Getenv("PATH"))
 	cfg.Output.Create = l.create(ctx, fsys)
+	// A dry run needs the inputs for their sizes, and must stop before anything is written.
 	if c.Bool("dry_run") {
 		if cfg.Cluster.Join != nil {
 			l.takeCheckpoints(c, cfg.Cluster.Join, nil)
@@ -95,6 +97,8 @@ func (l *Learner) Learn(c *cli.Context) (err error) {
 		defer func() { err = errors.Join(err, log.Close()) }()
 		cfg.Metrics.PassLog = log
 	}
+	// The line of progress is only for a person at a terminal. Diagnostics go through it, so that
+	// their text appears above the line.
 	if f, ok := l.Stderr.(*os.File); ok && files.Terminal(f) && !cfg.Diagnostics.Quiet {
 		left := newRemaining(l.Stderr, time.Now, textSize(ctx, fsys, c.StringSlice("data")))
 		defer left.end()
@@ -105,6 +109,7 @@ func (l *Learner) Learn(c *cli.Context) (err error) {
 		l.Stderr = left
 		defer func() { l.Stderr = f }()
 	}
+	// The options in a loaded model are not known yet: Loaded checks them when they are.
 	cfg.Model.Loaded = checkLoaded(l.Process, c)
 	switch {
 	case c.Bool("driver_output_off"):
@@ -116,7 +121,7 @@ func (l *Learner) Learn(c *cli.Context) (err error) {
 	}
 	if c.Bool("audit") {
 		if slices.Contains(files.StdoutNames, cfg.Output.Predictions) || slices.Contains(files.StdoutNames, cfg.Output.RawPredictions) {
-			return cli.Usagef("--audit: it writes to stdout, so predictions need a file of their own")
+			return cli.Usagef("--audit writes to stdout: write the predictions to a file")
 		}
 		cfg.Output.Audit = l.Stdout
 	}
@@ -131,6 +136,7 @@ func (l *Learner) Learn(c *cli.Context) (err error) {
 	if err := l.takeRunDir(c, &cfg, fsys); err != nil {
 		return err
 	}
+	// A map task may change any setting, so it is asked last.
 	if l.Task != nil {
 		if err := l.Task.Prepare(&cfg); err != nil {
 			return err
@@ -138,6 +144,8 @@ func (l *Learner) Learn(c *cli.Context) (err error) {
 	}
 	cfg.Cluster.Group = l.group
 	cfg.CheckMemory = func(bytes uint64) error { return CheckRoom(bytes, 1) }
+	// Map tasks of an elastic job share one folder. If rank 0 is missing, another rank must write
+	// the model, and only one may.
 	cfg.Cluster.SingleWriter = l.Task != nil && isRank && cfg.Cluster.Join.Elastic && cfg.Cluster.Join.OnLoss == allreduce.Wait
 	l.report, err = learn.Run(c.Context, cfg)
 	return notNeeded(err, cfg.Diagnostics.Log)

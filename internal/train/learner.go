@@ -50,6 +50,7 @@ func Command(ctx context.Context, p *cli.Process, flags *cli.FlagSet, args []str
 		return p.Print(cli.Version() + "\n")
 	}
 	l := New(p)
+	// As in vw --args is not an ordinary option: it must be the only one.
 	if len(args) == 2 && args[0] == "--args" {
 		return l.learnLines(ctx, flags, args[1])
 	}
@@ -61,10 +62,12 @@ func Command(ctx context.Context, p *cli.Process, flags *cli.FlagSet, args []str
 	if err := Check(s); err != nil {
 		return err
 	}
+	// The checks have seen the options of the job. A job of one process needs no server.
 	joinflags.LeaveServer(s)
 	if s.Has("spare") {
 		return l.spare(ctx, s)
 	}
+	// With {rank} in -d the inputs depend only on the rank, which is known before joining.
 	if s.Has("elastic") && s.Has("shard") && !s.Has("dry_run") {
 		return l.joinEarly(ctx, s)
 	}

@@ -72,6 +72,7 @@ func checkLoaded(p *cli.Process, c *cli.Context) func([]model.Option) error {
 		}
 		return []string{fmt.Sprint(c.Value(name))}
 	}
+	// These cases depend on options of the command line only, and have been reported.
 	before := compat.Judge(compat.Cases(), given, true)
 	noting := cli.LogLevel(c.Bool("quiet"), c.String("log_level")) <= cli.NoteLevel
 	return func(kept []model.Option) error {

@@ -45,6 +45,7 @@ func (r *remaining) Write(text []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.wipe()
+	// The line must not be drawn behind an incomplete row.
 	r.open = len(text) > 0 && text[len(text)-1] != '\n'
 	return r.out.Write(text)
 }
@@ -78,6 +79,8 @@ func (r *remaining) watch(p learn.Progress) {
 	if p.Passes > 1 {
 		line = fmt.Sprintf("pass %d of at most %d, %s", p.Pass, p.Passes, line)
 	}
+	// Passes count alike: the first one, which parses text, takes longer than later ones from the
+	// cache, so the estimate is too long at first.
 	if part := r.part(p); part > 0 {
 		done := (float64(p.Pass-1) + part) / float64(p.Passes)
 		elapsed := now.Sub(r.begun)

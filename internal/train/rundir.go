@@ -37,6 +37,7 @@ func (l *Learner) takeRunDir(c *cli.Context, cfg *learn.Config, fsys hdfsio.FS) 
 	}
 	base := strings.TrimSuffix(given, "/")
 	if given == "" {
+		// Without recovery no attempt replaces another one, so no attempt can be late.
 		if cfg.Cluster.Join.OnLoss == allreduce.Abort {
 			return nil
 		}

@@ -39,6 +39,7 @@ func (l *Learner) spare(ctx context.Context, s *cli.Settings) (err error) {
 			return notNeeded(err, log)
 		}
 	}
+	// The number of the attempt matters for injected faults: see joinflags.ArmFaults.
 	l.replaces = true
 	own := s.Clone()
 	takeRank(own, l.group.Rank())
@@ -71,6 +72,8 @@ func (l *Learner) earlyConfig(c *cli.Context, at launch.Place) (learn.Config, er
 	}
 	cfg.Diagnostics.Log = l.Logger(cli.LogLevel(cfg.Diagnostics.Quiet, c.String("log_level")), true)
 	l.takeCheckpoints(c, cfg.Cluster.Join, cfg.Diagnostics.Log)
+	// The inputs are not known yet, and learn.Config needs some: only the name can appear in a
+	// message.
 	cfg.Data.Inputs = []learn.Input{{Name: "what the rank will read"}}
 	fsys := files.Watched(c, l.files.System(c.String, true), true, cfg.Diagnostics.Log)
 	cfg.Model.Open, cfg.Output.Create = files.Opener(c.Context, fsys), l.create(c.Context, fsys)
