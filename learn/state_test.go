@@ -291,7 +291,7 @@ func TestRefusedStates(t *testing.T) {
 	}
 	r, m := local(t, small(smallMethods[0]))
 	step(t, r, m)
-	if err := m.ReadState(bytes.NewReader(states(t, 0)[0])); err == nil || !strings.Contains(err.Error(), "that of the start") {
+	if err := m.ReadState(bytes.NewReader(states(t, 0)[0])); err == nil || !strings.Contains(err.Error(), "the initial state") {
 		t.Errorf("a state of the start after a step: got %v", err)
 	}
 	if err := m.WriteResults(io.Discard); !errors.Is(err, allreduce.ErrNoResults) {
@@ -310,7 +310,7 @@ func TestStateInPart(t *testing.T) {
 	if err := m.ReadState(bytes.NewReader(good[:len(good)-9])); err == nil {
 		t.Fatal("half a state was taken over")
 	}
-	if err := m.Work(t.Context()); err == nil || !strings.Contains(err.Error(), "came in part") {
+	if err := m.Work(t.Context()); err == nil || !strings.Contains(err.Error(), "only part of a state") {
 		t.Errorf("work after half a state: got %v", err)
 	}
 	if err := m.ReadState(bytes.NewReader(good)); err != nil {

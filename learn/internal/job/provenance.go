@@ -64,6 +64,6 @@ type ProvenanceError struct {
 }
 
 func (e *ProvenanceError) Error() string {
-	return fmt.Sprintf("rank %d: the state to go on from was made from %s, and this rank has %s: give the same learn.Config.Data.Inputs in the same shards, and the same learn.Config.Model.Initial, or omit checkpoint.Store.Resume",
+	return fmt.Sprintf("rank %d: the state to continue from was made from %s, and this rank has %s: give the same learn.Config.Data.Inputs in the same shards, and the same learn.Config.Model.Initial, or omit checkpoint.Store.Resume",
 		e.Rank, e.Then, e.Now)
 }
