@@ -41,6 +41,64 @@ func TestMergeKeepsLostRanks(t *testing.T) {
 	}
 }
 
+// The sums of the job have the same bits however early a rank was lost, if it has the same
+// record: they are added in the order of the ranks of the start.
+func TestMergeOrderIsThatOfTheStart(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawMembers(t)
+		j := &Job{members: m}
+		records := make([]Record, m.Total)
+		encodings := make([][]byte, m.Total)
+		for rank := range records {
+			records[rank] = drawRecord(t)
+			encodings[rank] = records[rank].appendTo(nil)
+		}
+		for i := range j.Lost {
+			j.Lost[i].Record = encodings[j.Lost[i].Rank]
+			h := &records[j.Lost[i].Rank].Stats.Holdout
+			h.PassLoss, h.PassWeight = 0, 0 // the interrupted pass does not count
+		}
+		for i := range j.Size() {
+			j.gathered = append(j.gathered, encodings[j.Number(i)])
+		}
+		if err := j.Merge(); err != nil {
+			t.Fatal(err)
+		}
+		want := records[0]
+		for _, r := range records[1:] {
+			want.merge(&r)
+		}
+		if diff := cmp.Diff(want, j.All); diff != "" {
+			t.Fatalf("lost %v (-want +got):\n%s", j.Lost, diff)
+		}
+	})
+}
+
+// Rollback restores the records of the last commit, whatever the interrupted step has gathered.
+func TestRollbackRestoresTheCommit(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(name string) [][]byte {
+			return rapid.SliceOfN(rapid.SliceOfN(rapid.Byte(), 1, 4), 1, 4).Draw(t, name)
+		}
+		j := &Job{}
+		j.gathered = draw("first step")
+		j.Commit()
+		j.gathered = draw("second step")
+		want := j.gathered
+		j.Commit()
+		j.gathered = append([][]byte(nil), draw("interrupted step")...)
+		j.Rollback()
+		if diff := cmp.Diff(want, j.gathered); diff != "" {
+			t.Fatalf("(-want +got):\n%s", diff)
+		}
+		// The committed records are copies: the next exchange overwrites gathered in place.
+		j.gathered[0][0]++
+		if committed := j.Committed[0][0]; committed == j.gathered[0][0] {
+			t.Fatal("a commit shares the memory of the exchange")
+		}
+	})
+}
+
 // A record that is longer than one call carries is gathered in pieces, and is the same
 // afterwards.
 func TestGatherInPieces(t *testing.T) {

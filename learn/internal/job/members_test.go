@@ -3,10 +3,15 @@
 package job
 
 import (
+	"bytes"
 	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/gvw-project/gvw/learn/internal/snapshot"
 )
 
 // Lists that are not remaining ranks in order are refused.
@@ -28,4 +33,101 @@ func TestRanksThatCannotBeLeft(t *testing.T) {
 	if err := r.Without([]int{1, 2}); err == nil {
 		t.Error("a lost rank came back")
 	}
+}
+
+// drawMembers returns a job from which ranks were lost at several times.
+func drawMembers(t *rapid.T) members {
+	r := members{Total: rapid.IntRange(1, 9).Draw(t, "ranks")}
+	r.Rank = rapid.IntRange(0, r.Total-1).Draw(t, "rank")
+	for i := range r.Total {
+		r.Committed = append(r.Committed, []byte{byte(i)})
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "losses") {
+		var live []int
+		for i := range r.Size() {
+			if rank := r.Number(i); rank == r.Rank || rapid.Bool().Draw(t, "stays") {
+				live = append(live, rank)
+			}
+		}
+		if err := r.Without(live); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return r
+}
+
+// However ranks are lost, each rank of the start is remaining or lost, with its record, and
+// positions and numbers are inverse to each other.
+func TestMembersPartitionTheJob(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := drawMembers(t)
+		records := make([][]byte, r.Total)
+		for i := range r.Size() {
+			records[r.Number(i)] = r.Committed[i]
+		}
+		for i, l := range r.Lost {
+			if records[l.Rank] != nil || i > 0 && l.Rank <= r.Lost[i-1].Rank {
+				t.Fatalf("rank %d is lost twice, or remains: %+v", l.Rank, r)
+			}
+			records[l.Rank] = l.Record
+		}
+		for rank, record := range records {
+			if len(record) != 1 || int(record[0]) != rank {
+				t.Fatalf("the record of rank %d is %v", rank, record)
+			}
+		}
+		if r.Number(r.position()) != r.Rank {
+			t.Fatalf("rank %d is at position %d, where rank %d is", r.Rank, r.position(), r.Number(r.position()))
+		}
+	})
+}
+
+// The remaining and the lost ranks survive writing and reading. A reader of a job of another
+// size refuses them.
+func TestMembersRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := drawMembers(t)
+		w := snapshot.Coder{}
+		want.code(&w)
+		got := members{Rank: want.Rank, Total: want.Total, Live: []int{0}, Lost: []lostRank{{}}}
+		r := snapshot.Coder{B: bytes.Clone(w.B), Reading: true}
+		got.code(&r)
+		if err := r.End("members"); err != nil {
+			t.Fatal(err)
+		}
+		got.Committed = want.Committed // not part of the code: Commit copies the records
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(members{}, lostRank{}), cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("(-want +got):\n%s", diff)
+		}
+		other := members{Total: want.Total + 1}
+		r = snapshot.Coder{B: w.B, Reading: true}
+		if other.code(&r); r.Err == nil {
+			t.Fatal("the ranks of a job of another size were accepted")
+		}
+	})
+}
+
+// Bytes from anywhere give members whose numbers are in range and in order, or an error.
+func FuzzMembers(f *testing.F) {
+	r := members{Total: 4, Live: []int{1, 3}, Lost: []lostRank{{0, []byte("a")}, {2, nil}}}
+	w := snapshot.Coder{}
+	r.code(&w)
+	f.Add(w.B)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r := members{Total: 4}
+		d := snapshot.Coder{B: b, Reading: true}
+		if r.code(&d); d.Err != nil {
+			return
+		}
+		for i := range r.Size() {
+			if n := r.Number(i); n < 0 || n >= 4 || i > 0 && n <= r.Number(i-1) {
+				t.Fatalf("the ranks that are left are %v", r.Live)
+			}
+		}
+		for _, l := range r.Lost {
+			if l.Rank < 0 || l.Rank >= 4 {
+				t.Fatalf("rank %d of 4 is lost", l.Rank)
+			}
+		}
+	})
 }

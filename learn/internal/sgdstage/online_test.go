@@ -5,6 +5,8 @@ package sgdstage
 import (
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/gvw-project/gvw/feature"
 )
 
@@ -19,4 +21,34 @@ func TestLookaheadRestartsAtANewBatch(t *testing.T) {
 	if got := len(n.after(short, &feature.Example{Hidden: 5, FeatLo: 5, FeatHi: 30})); got != 10 {
 		t.Errorf("got %d features ahead, want the 10 behind the example", got)
 	}
+}
+
+// Over the examples of a batch, lookahead returns each feature behind the first example once and
+// in order, and always those of the next 128 features.
+func TestLookaheadReturnsEachFeatureOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var n lookahead
+		for range rapid.IntRange(1, 3).Draw(t, "batches") {
+			b := &feature.Batch{}
+			for range rapid.IntRange(1, 12).Draw(t, "examples") {
+				lo := uint32(len(b.Features))
+				for range rapid.IntRange(1, 90).Draw(t, "features") {
+					b.Features = append(b.Features, feature.Feature{Index: uint32(len(b.Features))})
+				}
+				b.Examples = append(b.Examples, feature.Example{FeatLo: lo, FeatHi: uint32(len(b.Features))})
+			}
+			next := b.Examples[0].FeatHi
+			for _, ex := range b.Examples {
+				for _, f := range n.after(b, &ex) {
+					if f.Index != next {
+						t.Fatalf("feature %d is returned, want %d", f.Index, next)
+					}
+					next++
+				}
+				if want := min(ex.FeatHi+128, uint32(len(b.Features))); next != want {
+					t.Fatalf("at the example up to feature %d: returned up to %d, want %d", ex.FeatHi, next, want)
+				}
+			}
+		}
+	})
 }
