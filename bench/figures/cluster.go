@@ -33,6 +33,7 @@ func job(ctx context.Context, total int, cfg malt.Config, traffic *atomic.Int64,
 	}()
 
 	cfg.Server, cfg.Job, cfg.Total = l.Addr().String(), malt.Job{UniqueID: 1}, total
+	cfg.NoSharedMemory = true // whose bytes no connection carries
 	cfg.Network, cfg.Listen = counting{transport.TCP, traffic}, "127.0.0.1:0"
 	errs := make([]error, total)
 	var ranks sync.WaitGroup

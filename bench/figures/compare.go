@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -14,8 +15,9 @@ type candidate struct {
 	training
 }
 
-// comparison is how trainings are compared: each is a line of the objective above the least value that any of
-// them has reached, over x.
+// comparison is how trainings are compared. Each is a line of its excess objective: the ratio of its best objective so far
+// to the least that any of them has reached, minus 1. The objective of single models goes up and down with
+// the last examples of the ranks.
 type comparison struct {
 	goal     float64                                 // a share above the least value
 	x        func(t training, s state) float64       // of a point
@@ -39,8 +41,13 @@ func (c comparison) compare(ctx context.Context, runs []candidate) (lines []line
 	var texts []string
 	for i, r := range runs {
 		l := line{Name: r.name}
+		best := math.Inf(1)
 		for _, s := range results[i].states {
-			if above := s.value/least - 1; above > 0 {
+			if s.value >= best {
+				continue
+			}
+			best = s.value
+			if above := best/least - 1; above > 0 {
 				l.Points = append(l.Points, point{c.x(r.training, s), above})
 			}
 		}

@@ -48,7 +48,7 @@ func passesOf(ctx context.Context, t task) (figure, error) {
 	})
 	return figure{
 		Name: "malt-passes-" + t.name, Title: "Objective by passes, " + t.name,
-		X: "passes over all examples", Y: "objective above the least, relative", LogX: true, LogY: true,
+		X: "passes over all examples", Y: "excess objective", LogX: true, LogY: true,
 		Notes: fmt.Sprintf("%v, %d examples a second and rank; %s", t, t.rate, notes),
 		Lines: lines,
 	}, err

@@ -40,7 +40,7 @@ func bySynchrony(ctx context.Context, data string, f figure, what string, distur
 		runs = append(runs, candidate{mode, run})
 	}
 	lines, notes, err := c.compare(ctx, runs)
-	f.X, f.Y, f.LogY, f.Lines = "seconds", "objective above the least, relative", true, lines
+	f.X, f.Y, f.LogY, f.Lines = "seconds", "excess objective", true, lines
 	f.Notes = fmt.Sprintf("%v, graph all, %d examples a second and rank, and %s; models of rank 0; %s", t, t.rate, what, notes)
 	return []figure{f}, err
 }

@@ -35,7 +35,7 @@ func traffic(ctx context.Context, data string) ([]figure, error) {
 	})
 	return []figure{{
 		Name: "malt-traffic", Title: "Objective by traffic, 16 ranks",
-		X: "MiB sent by all ranks", Y: "objective above the least, relative", LogX: true, LogY: true,
+		X: "MiB sent by all ranks", Y: "excess objective", LogX: true, LogY: true,
 		Notes: fmt.Sprintf("%v, bsp; %s", t, notes),
 		Lines: lines,
 	}}, err

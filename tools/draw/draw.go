@@ -3,9 +3,11 @@
 package main
 
 import (
+	"bytes"
 	"image/color"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -30,6 +32,9 @@ var colours = []color.Color{
 	color.RGBA{0x00, 0x00, 0x00, 0xff},
 }
 
+// family is the font of all text; browsers without it take the next one.
+const family = "font-family:Liberation Sans"
+
 // few is the number of points up to which each point has a mark.
 const few = 12
 
@@ -39,8 +44,12 @@ func (f figure) draw(path string) (err error) {
 	if err != nil {
 		return err
 	}
-	svg, err := p.WriterTo(width, height, "svg")
+	drawing, err := p.WriterTo(width, height, "svg")
 	if err != nil {
+		return err
+	}
+	var svg bytes.Buffer
+	if _, err := drawing.WriteTo(&svg); err != nil {
 		return err
 	}
 	w, err := os.CreateTemp(filepath.Dir(path), "draw.*.tmp")
@@ -53,7 +62,7 @@ func (f figure) draw(path string) (err error) {
 			os.Remove(w.Name())
 		}
 	}()
-	if _, err := svg.WriteTo(w); err != nil {
+	if _, err := w.WriteString(strings.ReplaceAll(svg.String(), family, family+",Arial,sans-serif")); err != nil {
 		return err
 	}
 	if err := w.Chmod(0o644); err != nil {
@@ -79,7 +88,8 @@ func (f figure) plot() (*plot.Plot, error) {
 	grid := plotter.NewGrid()
 	grid.Vertical.Color, grid.Horizontal.Color = color.Gray{0xe0}, color.Gray{0xe0}
 	p.Add(grid)
-	p.Legend.Top = true
+	p.Legend.Left, p.Legend.Top = true, f.rises()
+	p.Legend.Padding, p.Legend.ThumbnailWidth = vg.Points(3), vg.Centimeter
 	for i, name := range f.names {
 		l, err := plotter.NewLine(f.series[name])
 		if err != nil {
@@ -99,6 +109,13 @@ func (f figure) plot() (*plot.Plot, error) {
 		}
 	}
 	return p, nil
+}
+
+// rises reports whether the first line ends higher than it begins. The legend is where there is no line: at
+// the left, at the top for lines that rise, else at the bottom.
+func (f figure) rises() bool {
+	points := f.series[f.names[0]]
+	return points[len(points)-1].Y > points[0].Y
 }
 
 // plotDashes returns the dashes of a line: lines differ without colour, too.
