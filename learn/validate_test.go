@@ -66,6 +66,7 @@ var inGroups = []broken{
 	{"SGD.Adax", func(c *Config) { c.SGD.Plain, c.SGD.Adax = true, true }},
 	{"FTRL.Alpha", func(c *Config) { c.FTRL.Rule, c.FTRL.Alpha = ftrl.Coin, option.Some[float32](-1) }},
 	{"FTRL.Beta", func(c *Config) { c.FTRL.Rule, c.FTRL.Beta = ftrl.Coin, noNumber() }},
+	{"Malt.Graph", func(c *Config) { c.Malt.Every = 5 }},
 	{"Reg.L1", func(c *Config) { c.Reg.L1 = -1 }},
 	{"Reg.L2", func(c *Config) { c.Reg.L2 = math.NaN() }},
 	{"Reg.SparseL2", func(c *Config) { c.Reg.SparseL2 = float32(math.Inf(1)) }},
@@ -103,6 +104,11 @@ var beside = []broken{
 	{"Hybrid", func(c *Config) { c.Hybrid = &Hybrid{SGDPasses: 1, LBFGSPasses: 1} }},
 	{"Metrics.Measures", func(c *Config) { c.Metrics.Measures = metric.Set{"beauty"} }},
 
+	{"Malt.Graph", func(c *Config) { c.Malt.Graph = "all" }},
+	{"Cluster.Join.OnLoss", func(c *Config) {
+		c.Malt.Graph, c.Cluster.Join = "all", &allreduce.Config{Total: 2, OnLoss: allreduce.Wait}
+	}},
+	{"Cluster.Join.Elastic", func(c *Config) { c.Malt.Graph, c.Cluster.Join = "all", &allreduce.Config{Total: 2, Elastic: true} }},
 	{"Data.Examples", func(c *Config) { c.Data.Examples, c.Cluster.Join = 9, &allreduce.Config{} }},
 	{"Data.PassLength", func(c *Config) { c.Data.PassLength, c.Data.Shuffle = 9, true }},
 	{"Model.SavePerPass", func(c *Config) { c.Hybrid, c.Model.SavePerPass = &Hybrid{SGDPasses: 1, LBFGSPasses: 2}, true }},
@@ -245,7 +251,7 @@ func TestGroupsValidate(t *testing.T) {
 	var c Config
 	for name, group := range map[string]interface{ Validate() error }{
 		"Holdout": &c.Holdout, "Features": &c.Features, "Namespaces": &c.Features.Namespaces, "SGD": &c.SGD, "FTRL": &c.FTRL,
-		"Reg": &c.Reg, "Loss": &c.Loss, "OAA": &c.OAA, "Batch": &c.Batch, "Model": &c.Model, "Output": &c.Output,
+		"Reg": &c.Reg, "Malt": &c.Malt, "Loss": &c.Loss, "OAA": &c.OAA, "Batch": &c.Batch, "Model": &c.Model, "Output": &c.Output,
 		"Metrics": &c.Metrics, "Diagnostics": &c.Diagnostics, "Cluster": &c.Cluster,
 		"Hybrid": &Hybrid{SGDPasses: 1, LBFGSPasses: 2}, "Data": &DataConfig{Cache: "cache"},
 	} {
