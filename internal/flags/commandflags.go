@@ -76,7 +76,7 @@ var Bench = []*cli.Spec{
 	{Name: "alloc", Kind: cli.Boolean, Category: catBench, Help: "with --transport shm or verbs: vectors from allreduce.Alloc too"},
 	{Name: "secret", Kind: cli.Boolean, Category: catBench, Help: "also with a generated secret"},
 	{Name: "tls", Kind: cli.Boolean, Category: catBench, Help: "also over TLS, with generated certificates"},
-	{Name: "rounds", Kind: cli.Integer, Positive: true, Max: 1000, Category: catBench, Arg: "R", Def: "3", Help: "turns of each system"},
+	{Name: "rounds", Kind: cli.Integer, Positive: true, Max: 1000, Category: catBench, Arg: "R", Def: "3", Help: "rounds, in each of which every system is measured"},
 	{Name: "per_size", Kind: cli.Duration, Category: catBench, Arg: "T", Def: "0.3s", Help: "time for one size in one round"},
 	{Name: "peers", Kind: cli.Boolean, Category: catBench, Help: "also measure Open MPI, MPICH, XGBoost and vw"},
 	{Name: "python", Kind: cli.Text, Category: catBench, Arg: "PROGRAM", Def: "python3", Help: "an interpreter with xgboost and vowpalwabbit"},
@@ -148,7 +148,7 @@ var Slots = []*cli.Spec{
 	{Name: "maps", Kind: cli.Integer, Positive: true, Category: catHadoop, Arg: "N", Help: "maps that must run at once"},
 	{Name: "map_mb", Kind: cli.Integer, Positive: true, Category: catHadoop, Arg: "MB", Help: "memory of a map; that of mapred-site.xml if left out"},
 	{Name: "am_mb", Kind: cli.Integer, Positive: true, Category: catHadoop, Arg: "MB", Help: "memory of the ApplicationMaster, likewise"},
-	{Name: "step_mb", Kind: cli.Integer, Positive: true, Category: catHadoop, Arg: "MB", Help: "containers are multiples of it, likewise"},
+	{Name: "step_mb", Kind: cli.Integer, Positive: true, Category: catHadoop, Arg: "MB", Help: "unit of the memory of a container, likewise"},
 	{Name: "rm", Kind: cli.Text, Category: catHadoop, Arg: "HOST:PORT", Help: "the ResourceManager over HTTP; that of yarn-site.xml if left out"},
 	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
 }
@@ -168,7 +168,7 @@ const catMapper = "Map task"
 
 // Mapper are the options of `gvw mapper`, before the "--".
 var Mapper = []*cli.Spec{
-	{Name: "log", Kind: cli.Text, Category: catMapper, Arg: "NAME", Help: "rank 0's log, beside the model, if the job succeeds"},
+	{Name: "log", Kind: cli.Text, Category: catMapper, Arg: "NAME", Help: "file beside the model for rank 0's log, if the job succeeds"},
 	{Name: "phase", Kind: cli.Integer, Positive: true, Category: catMapper, Arg: "N", Help: "number of this call, if a task makes several: each is a separate run"},
 	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
 }
@@ -195,8 +195,8 @@ var guardFlags = []*cli.Spec{
 // Models are the options by which weights get names.
 var Models = []*cli.Spec{
 	{Name: "top", Kind: cli.Integer, Category: catInspect, Arg: "N", Def: "20", Help: "show the N largest; 0: none"},
-	{Name: "data", Short: "d", Kind: cli.Text, Category: catInspect, Arg: "FILE", Repeat: true, Help: "names, ranges and counts from examples; repeatable"},
-	{Name: "format", Kind: cli.Text, Category: catInspect, Arg: "FORMAT", Choices: []string{"json", "csv", "libsvm"}, Help: "of the examples, if they are not vw's text"},
+	{Name: "data", Short: "d", Kind: cli.Text, Category: catInspect, Arg: "FILE", Repeat: true, Help: "take names, ranges and counts from these examples; repeatable"},
+	{Name: "format", Kind: cli.Text, Category: catInspect, Arg: "FORMAT", Choices: []string{"json", "csv", "libsvm"}, Help: "format of the examples; vw's text if left out"},
 	{Name: "names", Kind: cli.Text, Category: catInspect, Arg: "FILE", Help: "names from the text of --invert_hash"},
 	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
 }
@@ -206,8 +206,8 @@ const catInspect = "Models"
 
 // Convert are the options of `gvw convert`.
 var Convert = []*cli.Spec{
-	{Name: "to", Kind: cli.Text, Category: catInspect, Arg: "FORM", Choices: []string{"binary", "text"}, Def: "binary", Help: "a model to load, or its text"},
+	{Name: "to", Kind: cli.Text, Category: catInspect, Arg: "FORM", Choices: []string{"binary", "text"}, Def: "binary", Help: "form of the new model: one to load, or its text"},
 	{Name: "predict_only", Kind: cli.Boolean, Category: catInspect, Help: "leave out the state that further training needs"},
-	{Name: "id", Kind: cli.Text, Category: catInspect, Arg: "TEXT", Help: "give it another id"},
+	{Name: "id", Kind: cli.Text, Category: catInspect, Arg: "TEXT", Help: "id of the new model; that of MODEL if left out"},
 	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
 }
