@@ -46,6 +46,7 @@ type Config struct {
 	Server string // the server's host:port
 	Job    Job    // the name of the job
 	Rank   int    // this process's number, 0 to Total-1
+	Spare  bool   // this process has no rank, and takes the first one that is lost; OnLoss is Wait. Rank is ignored
 	Total  int    // ranks of the job, at least 1
 	OnLoss OnLoss // policy on the loss of a rank; the zero value is Abort
 
@@ -127,11 +128,19 @@ func (c Config) Validate() error {
 // replaces reports whether a rank may join while the others train.
 func (c Config) replaces() bool { return c.OnLoss == Wait || c.OnLoss == Grow }
 
+// rank returns Rank, or -1 for a spare.
+func (c Config) rank() int {
+	if c.Spare {
+		return -1
+	}
+	return c.Rank
+}
+
 // mesh returns the part that describes connections to other ranks.
 func (c Config) mesh() mesh.Config {
 	return mesh.Config{
 		Network: c.Network, Listen: c.Listen, Advertise: c.Advertise, Allow: c.Allow,
-		Credentials: c.Credentials, Job: c.Job, Rank: c.Rank, Total: c.Total, Log: c.Log,
+		Credentials: c.Credentials, Job: c.Job, Rank: c.rank(), Total: c.Total, Log: c.Log,
 	}
 }
 
@@ -139,7 +148,7 @@ func (c Config) mesh() mesh.Config {
 func (c Config) join(advertise string) client.JoinConfig {
 	return client.JoinConfig{
 		Network: c.Network, Server: c.Server, Credentials: c.Credentials,
-		Job: c.Job, Rank: c.Rank, Total: c.Total, Advertise: advertise, Host: c.Host, Options: "library=malt",
+		Job: c.Job, Rank: c.Rank, Spare: c.Spare, Total: c.Total, Advertise: advertise, Host: c.Host, Options: "library=malt",
 		OnLoss: c.OnLoss, ReplaceTimeout: c.ReplaceTimeout, Elastic: c.Elastic,
 		DialTimeout: c.DialTimeout, StartTimeout: c.StartTimeout, Heartbeat: c.Heartbeat,
 		LostAfter: c.LostAfter, ServerTimeout: c.ServerTimeout, Log: c.Log,

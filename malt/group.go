@@ -49,6 +49,7 @@ type Group struct {
 	err     error            // why the job has ended; nil: it has not
 	changed chan struct{}    // closed at the next change of carrier, ending or err
 
+	pulls     bool                       // this rank is receiving values from source
 	inherits  bool                       // this rank has joined a running job, and has its values from source
 	inherited map[uint32]snapshot.Object // of objects that it has not created yet
 	source    int
@@ -72,6 +73,24 @@ func Join(ctx context.Context, cfg Config) (*Group, error) {
 		g.mesh.Close()
 		return nil, fmt.Errorf("malt: rank %d: cannot join job %v: %w", cfg.Rank, cfg.Job, asFinished(err))
 	}
+	if cfg.Spare {
+		var rank int
+		if rank, err = g.member.Assigned(ctx); err != nil {
+			g.Close()
+			return nil, fmt.Errorf("malt: a spare of job %v: %w", cfg.Job, asFinished(err))
+		}
+		g.cfg.Rank = rank
+		g.mesh.SetRank(rank)
+	}
+	if err := g.start(ctx); err != nil {
+		g.Close()
+		return nil, fmt.Errorf("malt: rank %d: the job does not start: %w", g.cfg.Rank, asFinished(err))
+	}
+	return g, nil
+}
+
+// start waits for the first membership of this rank, and for the values that it lacks.
+func (g *Group) start(ctx context.Context) error {
 	w, err := g.member.Ready(ctx, protocol.Shard{})
 	if err == nil && w.Stream {
 		err = errors.New("vw workers are in the job, which have no shared vectors")
@@ -80,11 +99,7 @@ func Join(ctx context.Context, cfg Config) (*Group, error) {
 		g.work.Go(func() { g.run(w) })
 		_, err = g.current(ctx, nil)
 	}
-	if err != nil {
-		g.Close()
-		return nil, fmt.Errorf("malt: rank %d: the job does not start: %w", cfg.Rank, asFinished(err))
-	}
-	return g, nil
+	return err
 }
 
 // asFinished returns ErrFinished for an error that means it, and otherwise err.
@@ -244,8 +259,12 @@ func (g *Group) current(ctx context.Context, last *carrier.Carrier) (*carrier.Ca
 func (g *Group) waiting() client.Waits {
 	w := client.Waits{Rank: -1}
 	g.mu.Lock()
-	c, objects := g.carrier, g.objects
+	c, objects, pulls, source := g.carrier, g.objects, g.pulls, g.source
 	g.mu.Unlock()
+	if pulls {
+		// No rank is named as awaited: the connection to it is open, and its learner may take its time.
+		w.Text = fmt.Sprintf("rank %d: waiting for the values of rank %d", g.cfg.Rank, source)
+	}
 	if c == nil {
 		return w
 	}

@@ -49,6 +49,8 @@ func (g *Group) inherit(ctx context.Context, w *client.Wiring) bool {
 		}
 	}()
 	from, begun := w.Missing.Source, time.Now()
+	g.setPulls(true, from)
+	defer g.setPulls(false, from)
 	for tries := 1; ; tries++ {
 		var objects []snapshot.Object
 		err := g.mesh.Pull(ctx, w, from, w.Missing.Address, func(c net.Conn) (err error) {
@@ -58,7 +60,7 @@ func (g *Group) inherit(ctx context.Context, w *client.Wiring) bool {
 		switch {
 		case err == nil:
 			g.cfg.Log.Info("received the values of a running job", "rank", g.cfg.Rank, "from", from, "objects", len(objects), "seconds", time.Since(begun).Seconds())
-			g.adopt(from, objects)
+			g.adopt(objects)
 			return true
 		case ctx.Err() != nil:
 			return false
@@ -77,6 +79,12 @@ func (g *Group) inherit(ctx context.Context, w *client.Wiring) bool {
 	}
 }
 
+func (g *Group) setPulls(pulls bool, from int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.pulls, g.source = pulls, from
+}
+
 // take reads a snapshot.
 func (g *Group) take(ctx context.Context, c net.Conn) ([]snapshot.Object, error) {
 	r := bufio.NewReaderSize(patient{c, ctx, g.cfg.Stall}, partSize)
@@ -93,10 +101,10 @@ func (g *Group) take(ctx context.Context, c net.Conn) ([]snapshot.Object, error)
 }
 
 // adopt keeps received values until the program creates the vectors.
-func (g *Group) adopt(from int, objects []snapshot.Object) {
+func (g *Group) adopt(objects []snapshot.Object) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.source, g.inherited, g.inherits = from, map[uint32]snapshot.Object{}, true
+	g.inherited, g.inherits = map[uint32]snapshot.Object{}, true
 	for _, o := range objects {
 		g.inherited[o.ID] = o
 	}

@@ -87,6 +87,9 @@ func (c *cluster) each(work func(g *Group) error) []error {
 				return
 			}
 			if errs[rank] = work(g); errs[rank] != nil {
+				c.mu.Lock()
+				g = c.groups[rank] // another attempt, if there is one
+				c.mu.Unlock()
 				g.Close() // no rank waits for this one
 			}
 		})

@@ -23,12 +23,25 @@ func (g *Group) run(w *client.Wiring) {
 		next, err := g.member.Next(g.ctx, w)
 		if err != nil {
 			if g.ctx.Err() == nil {
-				g.fail(fmt.Errorf("malt: rank %d: %w", g.cfg.Rank, err))
+				g.fail(g.ended(err))
 			}
 			return
 		}
 		w = next
 	}
+}
+
+// ended returns the error of a rank whose job has ended by err.
+func (g *Group) ended(err error) error {
+	refused, ok := errors.AsType[*protocol.RefusedError](err)
+	if !ok || refused.Code != protocol.AttemptFenced {
+		return fmt.Errorf("malt: rank %d: %w", g.cfg.Rank, err)
+	}
+	advice := "check its machine and its network"
+	if g.cfg.replaces() {
+		advice += ", and start the rank again"
+	}
+	return fmt.Errorf("malt: rank %d: the job counts this process as lost: %w; %s", g.cfg.Rank, err, advice)
 }
 
 // broken is a connection that has failed, or with rank < 0 a reason to end the job.

@@ -5,6 +5,7 @@
 package maltstorm
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -53,6 +54,8 @@ type job struct {
 	task
 	mu       sync.Mutex
 	running  []*os.Process // by rank; nil: none at present
+	waiting  int           // ranks that have not begun to train
+	begun    chan struct{} // closed when all have begun
 	paces    []time.Duration
 	lost     int
 	replaced int
@@ -67,7 +70,9 @@ type outcome struct {
 
 // run starts all ranks, and launches them again as the policy demands. It returns when all have ended.
 func (j *job) run(ctx context.Context) []outcome {
-	j.running = make([]*os.Process, j.Total)
+	j.mu.Lock()
+	j.running, j.waiting = make([]*os.Process, j.Total), j.Total
+	j.mu.Unlock()
 	out := make([]outcome, j.Total)
 	var ranks sync.WaitGroup
 	for rank := range j.Total {
@@ -113,16 +118,26 @@ func (j *job) attempt(ctx context.Context, rank int) (r result, log string, err 
 	if err != nil {
 		return r, "", err
 	}
-	var stdout, stderr bytes.Buffer
+	var stderr bytes.Buffer
 	c := exec.CommandContext(ctx, program)
 	c.Env = append(os.Environ(), envTask+"="+string(text))
-	c.Stdout, c.Stderr = &stdout, &stderr
+	c.Stderr = &stderr
+	stdout, err := c.StdoutPipe()
+	if err != nil {
+		return r, "", err
+	}
 	if err := c.Start(); err != nil {
 		return r, "", err
 	}
 	j.mu.Lock()
 	j.running[rank] = c.Process
 	j.mu.Unlock()
+	var last []byte // the result
+	for lines := bufio.NewScanner(stdout); lines.Scan(); {
+		if last = bytes.Clone(lines.Bytes()); string(last) == started {
+			j.begins()
+		}
+	}
 	err = c.Wait()
 	j.mu.Lock()
 	j.running[rank] = nil
@@ -130,12 +145,22 @@ func (j *job) attempt(ctx context.Context, rank int) (r result, log string, err 
 	if err != nil {
 		return r, stderr.String(), fmt.Errorf("%w: %s", err, lastLine(stderr.String()))
 	}
-	return r, stderr.String(), json.Unmarshal(stdout.Bytes(), &r)
+	return r, stderr.String(), json.Unmarshal(last, &r)
 }
 
 func lastLine(s string) string {
 	lines := strings.Split(strings.TrimSpace(s), "\n")
 	return lines[len(lines)-1]
+}
+
+// begins notes that an attempt has begun to train. Of each rank the first one counts: before a job has begun, the end
+// of a rank is no loss.
+func (j *job) begins() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.waiting--; j.waiting == 0 {
+		close(j.begun)
+	}
 }
 
 // signal sends a signal to the process of a rank, if there is one.

@@ -29,7 +29,7 @@ func TestKilledRank(t *testing.T) {
 	syncs := []string{"asp", "bsp", "ssp:3", "notify_ack"}
 	for n, sync := range syncs[:min(len(syncs), number("STORM", 2))] {
 		job := func(key string) *job {
-			return &job{task: task{
+			return &job{begun: make(chan struct{}), task: task{
 				Server: server, Job: uint64(n + 1), RunKey: fmt.Sprintf("%s-%d", key, n), Total: ranks, Rounds: 300,
 				OnLoss: malt.Shrink, Graph: "halton", Sync: sync, Pace: 5 * time.Millisecond,
 			}}
@@ -37,9 +37,10 @@ func TestKilledRank(t *testing.T) {
 		want := slices.Max(job("calm").train(t))
 		ctx, cancel := context.WithTimeoutCause(context.Background(), hangs, errors.New("the job hangs"))
 		defer cancel()
-		j, killed := job("killed"), make(chan bool)
+		j, killed := job("killed"), make(chan bool, 1)
 		go func() {
-			time.Sleep(1500 * time.Millisecond)
+			<-j.begun
+			time.Sleep(time.Second)
 			killed <- j.signal(victim, syscall.SIGKILL)
 		}()
 		outcomes := j.run(ctx)

@@ -46,7 +46,7 @@ func (s strike) String() string {
 // drawJob draws the n-th job of a seed, and its faults.
 func drawJob(seed, n uint64, server string) (*job, []strike) {
 	rng := rand.New(rand.NewPCG(seed, n))
-	j := &job{task: task{
+	j := &job{begun: make(chan struct{}), task: task{
 		Server: server, Job: n + 1, RunKey: fmt.Sprintf("storm-%d", n), Total: 3 + rng.IntN(3), Rounds: 150,
 		OnLoss: []malt.OnLoss{malt.Shrink, malt.Wait, malt.Grow}[rng.IntN(3)],
 		Graph:  []string{"all", "halton", "ring", "one_peer"}[rng.IntN(4)],
@@ -135,10 +135,11 @@ func TestStorm(t *testing.T) {
 // strike sends the signals of a fault.
 func (j *job) strike(ctx context.Context, s strike, missed *int) {
 	select {
-	case <-time.After(s.after):
+	case <-j.begun:
 	case <-ctx.Done():
 		return
 	}
+	time.Sleep(s.after)
 	first := syscall.SIGKILL
 	if s.stop > 0 {
 		first = syscall.SIGSTOP

@@ -21,6 +21,9 @@ import (
 // envTask has the task of a process that is a rank.
 const envTask = "GVW_MALTSTORM_TASK"
 
+// started is the line that a rank prints when it begins to train.
+const started = "started"
+
 // task describes a rank's process.
 type task struct {
 	Server string
@@ -80,6 +83,7 @@ func work(ctx context.Context, job task) (r result, err error) {
 	if err != nil {
 		return r, err
 	}
+	fmt.Println(started)
 	shares := data(job.Total)
 	var rounds []time.Duration
 	err = g.Protect(func() error {

@@ -16,10 +16,10 @@ func (c *Carrier) Probe(seen func(rank int, read int64, stopped bool)) {
 		if p == nil || !p.link.IsOpen() {
 			continue
 		}
+		read, _ := p.link.Counts()
+		seen(p.link.Rank, read, p.link.Held()) // before a message wakes the reader, which then holds again
 		if !p.busy() {
 			p.tell(note{kind: noteProbe})
 		}
-		read, _ := p.link.Counts()
-		seen(p.link.Rank, read, p.link.Held())
 	}
 }
