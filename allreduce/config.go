@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/allreduce/internal/epoch"
 	"github.com/gvw-project/gvw/allreduce/internal/rdma"
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/transport"
@@ -38,6 +39,9 @@ type Config struct {
 	// Rank is this process's number, 0 to Total-1. Total is the number of ranks, the same
 	// on all. Both are required.
 	Rank, Total int
+	// Spare joins without a rank: Rank is ignored, and Join returns when the server has
+	// assigned the rank of a lost one. OnLoss must be Wait.
+	Spare bool
 	// Generation counts a launcher's restarts of the whole job. The server refuses ranks
 	// of a lower generation than the highest that it has seen.
 	Generation uint32
@@ -62,7 +66,7 @@ type Config struct {
 	Network transport.Network
 
 	// Credentials authenticate this rank to the server and to other ranks, and are required
-	// of them; nil is none. With TLS, Driver is DriverConn. With a secret and without TLS,
+	// of them; nil is none. With a secret and without TLS,
 	// each frame between ranks has an authentication tag, made with the secret, instead of
 	// its checksum. Ranks of one host still share memory, which crosses no network.
 	Credentials *auth.Credentials
@@ -87,7 +91,7 @@ type Config struct {
 	SlowFactor float64
 
 	// Elastic starts the job without the ranks that have not joined within StartTimeout of
-	// the first rank: see Group.Roster. They count as ranks that are lost for good, so the
+	// the first rank: see Group.Members. They count as ranks that are lost for good, so the
 	// machine must be a Shrinker. OnLoss is the policy on later losses and must not be
 	// Abort. Job needs a run key. Equal on all ranks.
 	Elastic bool
@@ -150,10 +154,6 @@ type Config struct {
 	// other ranks reach this one.
 	VerbsDevice string
 
-	// Driver moves the bytes between ranks; 0 chooses by platform and network. The results
-	// are the same, and ranks may differ.
-	Driver Driver
-
 	// TraceDir is a directory for Go execution traces of the last seconds; "" records
 	// nothing. A rank writes one when it has waited in a collective for 10 s, or when
 	// Stall or MaxWait is over, at most three in all. The log names each file.
@@ -164,6 +164,7 @@ type Config struct {
 	Log *slog.Logger
 
 	library verbs.Library // source of RDMA devices; nil is libibverbs
+	driver  epoch.Driver  // moves the bytes; 0 chooses by platform and network
 }
 
 // OnLoss is a job's policy on the loss of a rank. All ranks of a job have the same.
@@ -180,24 +181,6 @@ const (
 	Abort  OnLoss = protocol.Abort
 	Wait   OnLoss = protocol.Wait
 	Shrink OnLoss = protocol.Shrink
-)
-
-// Driver is the way in which a rank moves bytes over its connections. Ranks with
-// different drivers work together.
-//
-//   - [DriverAuto] is DriverPoll where the platform supports it, and DriverConn elsewhere.
-//     It is the default.
-//   - [DriverPoll] moves bytes in the goroutine that calls the collective. It needs Linux
-//     and plain TCP.
-//   - [DriverConn] runs two goroutines per connection. It works on every platform and
-//     network.
-type Driver uint8
-
-// The drivers, values of Config.Driver.
-const (
-	DriverAuto Driver = iota
-	DriverPoll
-	DriverConn
 )
 
 const (
@@ -262,11 +245,17 @@ func checkServer(server string) error {
 func (c Config) Validate() error {
 	var errs []error
 	fault := func(format string, args ...any) { errs = append(errs, fmt.Errorf("allreduce: "+format, args...)) }
+	if c.Spare {
+		c.Rank = 0 // it is ignored
+	}
 	if err := checkServer(c.Server); err != nil {
 		fault("Server: %w", err)
 	}
 	for _, err := range c.mesh().Faults() {
 		fault("%w", err)
+	}
+	if c.Spare && c.OnLoss != Wait {
+		fault("Spare: OnLoss is %v: only a job that replaces lost ranks (wait) uses a spare", c.OnLoss)
 	}
 	if c.Rank < 0 {
 		fault("Rank: got %d, want 0 to Total-1 = %d", c.Rank, c.Total-1)
@@ -311,12 +300,6 @@ func (c Config) Validate() error {
 	if !(c.SlowFactor == 0 || c.SlowFactor > 1) {
 		fault("SlowFactor: got %v, want 0 or more than 1", c.SlowFactor)
 	}
-	if c.Driver > DriverConn {
-		fault("Driver: got %d, want at most %d", c.Driver, DriverConn)
-	}
-	if c.Driver == DriverPoll && c.Credentials != nil && c.Credentials.TLS != nil {
-		fault("Driver: DriverPoll needs plain TCP, and Credentials have TLS: want DriverConn or DriverAuto")
-	}
 	if c.NoChecksum && c.mesh().Tagged() {
 		fault("NoChecksum: with a secret and without TLS, tags replace the checksums and protect the sums from changes on the way: leave NoChecksum out, use TLS, or set NoTags if no third party can reach the network")
 	}
@@ -325,9 +308,6 @@ func (c Config) Validate() error {
 	}
 	if c.Transport == TransportVerbs && c.Credentials != nil && c.Credentials.TLS != nil {
 		fault("Transport: verbs cannot be encrypted by TLS: want TransportTCP, or TransportAuto, which then means TCP")
-	}
-	if c.Transport == TransportVerbs && c.Driver == DriverConn {
-		fault("Transport: verbs need DriverPoll, got DriverConn")
 	}
 	if err := verbs.CheckDevice(c.VerbsDevice); err != nil {
 		fault("VerbsDevice: %w", err)
@@ -365,7 +345,7 @@ func (c Config) agreed() string {
 func (c Config) join() client.JoinConfig {
 	j := client.JoinConfig{
 		Network: c.Network, Server: c.Server, Credentials: c.Credentials, Owner: c.Owner,
-		Job: c.Job, Rank: c.Rank, Total: c.Total, Generation: c.Generation,
+		Job: c.Job, Rank: c.Rank, Total: c.Total, Spare: c.Spare, Generation: c.Generation,
 		Advertise: c.Advertise, Host: c.Host, Options: c.agreed(), Version: c.Version,
 		OnLoss: c.OnLoss, ReplaceTimeout: c.ReplaceTimeout, SlowFactor: c.SlowFactor,
 		DialTimeout: c.DialTimeout, StartTimeout: c.StartTimeout, Heartbeat: c.Heartbeat,

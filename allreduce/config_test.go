@@ -13,6 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce/internal/epoch"
+
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/auth/authtest"
 	"github.com/gvw-project/gvw/allreduce/schedule"
@@ -43,7 +45,7 @@ func FuzzValidate(f *testing.F) {
 	f.Add(int64(-1), int64(1<<62), int64(1<<63-1), int64(1<<62), int64(1<<63-1), int64(1<<62), 1<<40, 1<<40, byte(2), byte(1), byte(2), byte(7), byte(255), 1e300, "10.0.0.0/8:5-1", "x")
 	f.Fuzz(func(t *testing.T, stall, wait, heartbeat, lost, dial, start int64, total, chunk int, onLoss, driver, over, name, flags byte, slow float64, listen, advertise string) {
 		cfg := Config{
-			Server: "server:26543", Total: total, Chunk: chunk, OnLoss: OnLoss(onLoss), Driver: Driver(driver), Transport: Transport(over), Schedule: schedule.Name(name),
+			Server: "server:26543", Total: total, Chunk: chunk, OnLoss: OnLoss(onLoss), driver: epoch.Driver(driver % 3), Transport: Transport(over), Schedule: schedule.Name(name),
 			Stall: time.Duration(stall), MaxWait: time.Duration(wait), Heartbeat: time.Duration(heartbeat), LostAfter: time.Duration(lost), DialTimeout: time.Duration(dial),
 			StartTimeout: time.Duration(start), ServerTimeout: time.Duration(lost), ReplaceTimeout: time.Duration(wait), SlowFactor: slow, Listen: listen, Advertise: advertise,
 			NoChecksum: flags&1 > 0, NoSharedMemory: flags&2 > 0, Elastic: flags&4 > 0, Job: Job{UniqueID: 7, RunKey: "run"},
@@ -100,7 +102,7 @@ func TestValidateReportsAllFaults(t *testing.T) {
 func TestJoinConfigHasAllSharedFields(t *testing.T) {
 	secret := authtest.Secret(t, "a")
 	c := Config{
-		Server: "gateway:1", Job: Job{UniqueID: 7, RunKey: "x"}, Rank: 1, Total: 3, Generation: 4, Options: "bits=18", Version: "5",
+		Server: "gateway:1", Job: Job{UniqueID: 7, RunKey: "x"}, Rank: 1, Total: 3, Spare: true, Generation: 4, Options: "bits=18", Version: "5",
 		Advertise: "h:2", Host: "h", Network: transport.TCP, Credentials: &auth.Credentials{Secret: secret}, Owner: secret,
 		OnLoss: Wait, ReplaceTimeout: 6, SlowFactor: 7, Elastic: true, StartTimeout: 8, Heartbeat: 9, LostAfter: 10,
 		ServerTimeout: 11, DialTimeout: 12, Log: slog.New(slog.DiscardHandler),

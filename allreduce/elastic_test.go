@@ -65,18 +65,18 @@ func TestJobStartsWithThoseThatCame(t *testing.T) {
 	}
 }
 
-// TestRosterIsKnownBeforeWork checks that Roster waits for the decision and returns the same
+// TestMembersAreKnownBeforeWork checks that Members waits for the decision and returns the same
 // ranks to all, and that a late rank has them when Join returns.
-func TestRosterIsKnownBeforeWork(t *testing.T) {
+func TestMembersAreKnownBeforeWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 3, 20, Config{Elastic: true, StartTimeout: time.Minute})
 		join := func(rank int) (*actor, *[]int) {
 			live := new([]int)
 			return s.start(rank, func(a *actor) {
 				a.meet = func(g *Group) (err error) {
-					*live, err = g.Roster(a.ctx)
-					if late := !slices.Contains(*live, rank); err == nil && g.Late() != late {
-						t.Errorf("rank %d: late is %v, and the roster %v", rank, g.Late(), *live)
+					*live, err = g.Members(a.ctx)
+					if late := !slices.Contains(*live, rank); err == nil && g.Excluded() != late {
+						t.Errorf("rank %d: late is %v, and the roster %v", rank, g.Excluded(), *live)
 					}
 					return err
 				}
@@ -92,7 +92,7 @@ func TestRosterIsKnownBeforeWork(t *testing.T) {
 		}
 		for _, live := range [][]int{*a, *b, *c} {
 			if !slices.Equal(live, []int{1, 2}) {
-				t.Errorf("Roster returned %v, want ranks 1 and 2", live)
+				t.Errorf("Members returned %v, want ranks 1 and 2", live)
 			}
 		}
 	})
@@ -107,7 +107,7 @@ func TestLateRankLeaves(t *testing.T) {
 		time.Sleep(6500 * time.Millisecond)
 		late := s.start(2, func(a *actor) {
 			a.meet = func(g *Group) error {
-				if !g.Late() {
+				if !g.Excluded() {
 					t.Error("rank 2 is not late")
 				}
 				return g.Close()

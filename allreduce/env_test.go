@@ -150,7 +150,7 @@ func TestTypesDocumentTheirConstants(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	types := map[string][]string{"OnLoss": {"Abort", "Wait", "Shrink"}, "Driver": {"DriverAuto", "DriverPoll", "DriverConn"}, "Transport": {"TransportTCP", "TransportVerbs", "TransportAuto"}}
+	types := map[string][]string{"OnLoss": {"Abort", "Wait", "Shrink"}, "Transport": {"TransportTCP", "TransportVerbs", "TransportAuto"}}
 	for _, typ := range p.Types {
 		want := types[typ.Name]
 		delete(types, typ.Name)

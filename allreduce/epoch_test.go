@@ -8,13 +8,15 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/gvw-project/gvw/allreduce/internal/epoch"
 )
 
 // TestEpochEndsWhileItIsWired: EPOCH_END arrives after the edges of the tree have opened, and before, or
 // while, the engine takes them over. Collectives are then interrupted, and Run repeats the step.
 func TestEpochEndsWhileItIsWired(t *testing.T) {
 	for _, onLoss := range []OnLoss{Abort, Wait} {
-		for _, driver := range []Driver{DriverAuto, DriverConn} {
+		for _, driver := range []epoch.Driver{epoch.Auto, epoch.Conn} {
 			for _, first := range []bool{false, true} {
 				t.Run(fmt.Sprintf("on_loss %v, driver %v, after EPOCH_END %v", onLoss, driver, first), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) { epochEndsWhileWired(t, onLoss, driver, first) })
@@ -24,8 +26,8 @@ func TestEpochEndsWhileItIsWired(t *testing.T) {
 	}
 }
 
-func epochEndsWhileWired(t *testing.T, onLoss OnLoss, driver Driver, first bool) {
-	j, n := newMemJob(t, 3, Config{OnLoss: onLoss, Driver: driver})
+func epochEndsWhileWired(t *testing.T, onLoss OnLoss, driver epoch.Driver, first bool) {
+	j, n := newMemJob(t, 3, Config{OnLoss: onLoss, driver: driver})
 	j.each(func(rank int) error {
 		g := j.groups[rank]
 		w, err := g.member.Ready(ctx, Shard{Examples: 1})
@@ -49,7 +51,7 @@ func epochEndsWhileWired(t *testing.T, onLoss OnLoss, driver Driver, first bool)
 			err = j.groups[rank].epoch.Err(ctx)
 		}
 		_, interrupted := errors.AsType[*InterruptedError](err)
-		lost, ended := errors.AsType[*VerdictError](err)
+		lost, ended := errors.AsType[*LostError](err)
 		if interrupted != (onLoss == Wait) || !ended || lost.Rank != 2 {
 			t.Errorf("rank %d: %v (%T), want that rank 2 was lost", rank, err, err)
 		}

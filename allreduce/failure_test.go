@@ -351,8 +351,8 @@ func TestDisagreement(t *testing.T) {
 						}
 						if m, ok := errors.AsType[*MismatchError](err); !ok {
 							t.Errorf("rank %d: got a %T, want a MismatchError", rank, err)
-						} else if who.odd(m.A.Rank) == who.odd(m.B.Rank) {
-							t.Errorf("rank %d: ranks %d and %d do not disagree", rank, m.A.Rank, m.B.Rank)
+						} else if who.odd(m.Ranks[0]) == who.odd(m.Ranks[1]) {
+							t.Errorf("rank %d: ranks %d and %d do not disagree", rank, m.Ranks[0], m.Ranks[1])
 						}
 					}
 					if took := time.Since(start); took > 3*time.Second {

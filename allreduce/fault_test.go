@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce/internal/epoch"
+
 	"github.com/gvw-project/gvw/internal/fault"
 )
 
@@ -29,12 +31,12 @@ func armed(t *testing.T, text string, h fault.Hands) *atomic.Int32 {
 // TestBrokenConnectionsEndTheJob checks that all ranks soon end with an error after each fault of
 // a rank's connections, with each driver.
 func TestBrokenConnectionsEndTheJob(t *testing.T) {
-	for _, driver := range []Driver{DriverAuto, DriverConn} {
+	for _, driver := range []epoch.Driver{epoch.Auto, epoch.Conn} {
 		for _, kind := range []string{"drop", "garble", "halfopen"} {
 			t.Run(fmt.Sprintf("driver %d, %s", driver, kind), func(t *testing.T) {
 				struck := armed(t, "rank:1,op:3,kind:"+kind, fault.Hands{})
 				// A half open connection is not known as such: a limit on waiting finds it.
-				j := newTCPJob(t, 4, Config{Driver: driver, Stall: time.Second, MaxWait: 2 * time.Second})
+				j := newTCPJob(t, 4, Config{driver: driver, Stall: time.Second, MaxWait: 2 * time.Second})
 				j.ready()
 				began := time.Now()
 				errs := j.all(func(rank int) error { return forever(j.groups[rank], 1000) })

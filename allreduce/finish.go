@@ -9,6 +9,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/internal/fault"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // Report sends this rank's progress to the server, which logs it, shows it in gvw jobs and
@@ -136,8 +137,8 @@ func (g *Group) unwatch(ctx context.Context) error {
 // what the rank was doing.
 func (g *Group) atTheEnd(doing string, err error) error {
 	w := Where{Rank: g.cfg.Rank}
-	if lost, ok := err.(*VerdictError); ok {
-		return &LostError{Where: w, Rank: lost.Rank, Host: lost.Host, Why: lost.Why, GaveUp: lost.GaveUp, Err: err}
+	if lost, ok := err.(*protocol.LostError); ok {
+		return engine.LostBy(w, lost)
 	}
-	return fmt.Errorf("%v: %s: %w", w, doing, err)
+	return fmt.Errorf("%v: %s: %w", w, doing, engine.FromServer(w.Rank, err))
 }

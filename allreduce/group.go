@@ -77,7 +77,7 @@ func (g *Group) newEpoch() *epoch.Epoch {
 	return epoch.New(epoch.Config{
 		Rank: c.Rank, Total: c.Total, OnLoss: c.OnLoss,
 		Chunk: c.Chunk, NoChecksum: c.NoChecksum, Tagged: c.mesh().Tagged(), Encrypted: c.Credentials != nil && c.Credentials.TLS != nil,
-		NoSharedMemory: c.NoSharedMemory, Driver: epoch.Driver(c.Driver), Transport: epoch.Transport(c.Transport), Port: c.port(""),
+		NoSharedMemory: c.NoSharedMemory, Driver: c.driver, Transport: epoch.Transport(c.Transport), Port: c.port(""),
 		Stall: c.Stall, MaxWait: c.MaxWait, Patience: cmp.Or(c.ServerTimeout, defaultServerTimeout), DialTimeout: c.DialTimeout,
 		Server: g.member, Mesh: g.mesh, Device: &g.device, Segments: g.segments, Recorder: g.recorder, Log: g.log,
 	}, wired{g})
@@ -136,11 +136,19 @@ func (g *Group) connect(ctx context.Context) error {
 
 // Join makes this process a rank of a job: it listens for other ranks and registers at the
 // server. ctx limits only Join. The job is wired later, by Ready or the first collective.
+//
+// A spare (Config.Spare) has no rank of its own, and replaces a lost rank that has no standby
+// attempt. Join then returns when the server has assigned that rank, with the rank's group. The
+// caller then reads the rank's shard. A *[FinishedError] means that the job has ended without a
+// use for the spare.
 func Join(ctx context.Context, cfg Config) (*Group, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
 	cfg = cfg.withDefaults()
+	if cfg.Spare {
+		return joinSpare(ctx, cfg)
+	}
 	var recording *engine.FlightRecorder
 	if cfg.TraceDir != "" {
 		var err error
@@ -186,8 +194,7 @@ func (g *Group) register(ctx context.Context, checkpoint uint64) (*client.Member
 		}
 	}
 	j := cfg.join()
-	j.Spare, j.Checkpoint = cfg.Rank < 0, checkpoint
-	j.Advertise, j.Waiting, j.Steps = m.Advertised(), g.waiting, g.steps
+	j.Checkpoint, j.Advertise, j.Waiting, j.Steps = checkpoint, m.Advertised(), g.waiting, g.steps
 	member, err := client.Join(ctx, j)
 	if err != nil {
 		m.Close()
@@ -222,7 +229,7 @@ func (g *Group) wire(ctx context.Context, s Shard) error {
 	}
 	w, err := g.member.Ready(ctx, s)
 	if err != nil {
-		return fmt.Errorf("rank %d: the job does not start: %w", g.cfg.Rank, err)
+		return fmt.Errorf("rank %d: the job does not start: %w", g.cfg.Rank, engine.FromServer(g.cfg.Rank, err))
 	}
 	if w.Stream && !g.cfg.Credentials.VW() {
 		return fmt.Errorf("rank %d: %w", g.cfg.Rank, &auth.Error{Why: "vw workers are in the job, who can prove nothing and hide nothing: auth.Credentials.AllowVW lets this rank work with them"})
@@ -251,30 +258,31 @@ func (g *Group) wire(ctx context.Context, s Shard) error {
 	return g.connect(ctx)
 }
 
-// Roster waits until the server has decided which ranks take part in the job, and returns them
+// Members waits until the server has decided which ranks take part in the job, and returns them
 // in order. These are all ranks, unless an elastic job starts without some (Config.Elastic). A
 // program whose ranks divide common data calls it before it reads its part.
 //
 // A rank that is not among them has joined too late: it may be a standby until the end, by
 // Ready, or leave. A *[FinishedError] means that the job has ended.
-func (g *Group) Roster(ctx context.Context) ([]int, error) {
+func (g *Group) Members(ctx context.Context) ([]int, error) {
 	if g.member == nil {
 		return []int{0}, nil
 	}
 	live, err := g.member.Members(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("rank %d: the job does not start: %w", g.cfg.Rank, err)
+		return nil, fmt.Errorf("rank %d: the job does not start: %w", g.cfg.Rank, engine.FromServer(g.cfg.Rank, err))
 	}
 	return live, nil
 }
 
-// Late reports whether the job has started without this rank. It is valid when Join has
+// Excluded reports whether the job has started without this rank. It is valid when Join has
 // returned.
-func (g *Group) Late() bool { return g.member != nil && g.member.Excluded() }
+func (g *Group) Excluded() bool { return g.member != nil && g.member.Excluded() }
 
-// Fresh reports, after Ready, whether the job is at its beginning: no step has been completed.
-func (g *Group) Fresh() bool {
-	return g.epoch.Wiring != nil && g.epoch.Wiring.Resume == (client.Point{})
+// Resumed reports, after Ready, whether the job goes on from steps that it has completed before:
+// this rank replaces another one, or the job starts from a checkpoint.
+func (g *Group) Resumed() bool {
+	return g.epoch.Wiring != nil && g.epoch.Wiring.Resume != (client.Point{})
 }
 
 // Rank returns this process's number, which never changes. After a loss (Shrink) it may be Size

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce/internal/epoch"
+
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/auth/authtest"
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
@@ -24,7 +26,7 @@ const (
 
 // attackedJob is an all-reduce of two ranks. An intruder is on the connection, which the first
 // rank opens. The second rank uses driver d.
-func attackedJob(t *testing.T, creds *auth.Credentials, d Driver, i *intruder) (errs []error, wrong bool) {
+func attackedJob(t *testing.T, creds *auth.Credentials, d epoch.Driver, i *intruder) (errs []error, wrong bool) {
 	t.Helper()
 	server := startGuarded(t, transport.TCP, "127.0.0.1:0", creds)
 	i.Network, i.server = transport.TCP, server
@@ -38,7 +40,7 @@ func attackedJob(t *testing.T, creds *auth.Credentials, d Driver, i *intruder) (
 		ranks.Go(func() {
 			g, err := Join(within, Config{
 				Server: server, Job: Job{UniqueID: 7}, Rank: rank, Total: 2, Network: nets[rank], Listen: "127.0.0.1:0",
-				Credentials: creds, Driver: []Driver{DriverConn, d}[rank], Chunk: attackedPart, NoSharedMemory: true, Stall: time.Second,
+				Credentials: creds, driver: []epoch.Driver{epoch.Conn, d}[rank], Chunk: attackedPart, NoSharedMemory: true, Stall: time.Second,
 			})
 			if err != nil {
 				errs[rank] = err
@@ -95,7 +97,7 @@ const attackedFrame = 3
 // tests is able to do so, and thus that tags are needed.
 func TestIntruderWithoutASecret(t *testing.T) {
 	i := &intruder{head: link.FrameSize, meddle: changed(attackedFrame, func(f wireFrame) wireFrame { return f.flipped(link.FrameSize + 2).fit() })}
-	errs, wrong := attackedJob(t, nil, DriverAuto, i)
+	errs, wrong := attackedJob(t, nil, epoch.Auto, i)
 	if err := errors.Join(errs...); err != nil || !wrong {
 		t.Errorf("a sum was not changed: %v", err)
 	}
@@ -105,7 +107,7 @@ func TestIntruderWithoutASecret(t *testing.T) {
 func TestIntruderWithASecret(t *testing.T) {
 	creds := &auth.Credentials{Secret: authtest.Secret(t, "a")}
 	record := &intruder{head: link.TagFrameSize, meddle: listens}
-	if errs, wrong := attackedJob(t, creds, DriverAuto, record); errors.Join(errs...) != nil || wrong {
+	if errs, wrong := attackedJob(t, creds, epoch.Auto, record); errors.Join(errs...) != nil || wrong {
 		t.Fatalf("an intruder that only listens: %v", errs)
 	}
 	attacks := map[string]func(i *intruder) func(int, wireFrame) [][]byte{
@@ -166,7 +168,7 @@ func TestIntruderWithASecret(t *testing.T) {
 		}
 	}
 	for name, attack := range attacks {
-		for _, d := range []Driver{DriverAuto, DriverConn} {
+		for _, d := range []epoch.Driver{epoch.Auto, epoch.Conn} {
 			t.Run(fmt.Sprint(name, " driver ", d), func(t *testing.T) {
 				t.Parallel()
 				i := &intruder{head: link.TagFrameSize}

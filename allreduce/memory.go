@@ -117,15 +117,6 @@ func (g *Group) SharedWith() []int {
 	return nil
 }
 
-// SharedCalls returns the number of all-reduces of this epoch that have used shared memory, in
-// whole or in part.
-func (g *Group) SharedCalls() uint64 {
-	if s := g.epoch.Shared(); s != nil {
-		return s.Done.Load()
-	}
-	return 0
-}
-
 // Verbs returns the RDMA device over which this rank's bytes go to other machines; "" if they go
 // over TCP. It is valid after Ready.
 func (g *Group) Verbs() string { return g.device.String() }

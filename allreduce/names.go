@@ -4,8 +4,11 @@ package allreduce
 
 import (
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
+	"github.com/gvw-project/gvw/allreduce/internal/epoch"
 	"github.com/gvw-project/gvw/allreduce/internal/recovery"
 	"github.com/gvw-project/gvw/internal/kernels"
+	"github.com/gvw-project/gvw/internal/spantree/client"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 type (
@@ -36,22 +39,43 @@ func NewOp[T kernels.Number](name string, commutes bool, join func(dst, a, b []T
 	return kernels.NewOp(name, commutes, join)
 }
 
-// Nobody means no rank, as the source or destination of SendRecv.
-const Nobody = engine.Nobody
+// NoRank leaves out a half of SendRecv, as its source or destination.
+const NoRank = epoch.NoRank
 
 type (
 	// Where is what a rank was doing when its job failed.
 	Where = engine.Where
-	// Side is one of two ranks that disagree.
-	Side = engine.Side
-	// LostError says that a rank was lost, or gave up. All ranks of a job name the same one.
+	// LostError reports that a rank was lost, or gave up. All ranks of a job name the same one.
 	LostError = engine.LostError
-	// DeadlineError says that no byte moved for too long, or that a rank never entered a collective.
+	// DeadlineError reports that no byte moved for too long, or that a rank never entered a collective.
 	DeadlineError = engine.DeadlineError
-	// MismatchError says that two ranks made different calls where all must make the same.
+	// MismatchError reports that two ranks made different calls where all must make the same.
 	MismatchError = engine.MismatchError
-	// InterruptedError says that the epoch has ended. The job may continue in a next epoch.
+	// InterruptedError reports that the epoch has ended. The job may continue in a next epoch.
 	InterruptedError = engine.InterruptedError
+)
+
+// The types of the server's protocol that programs need. The server's own packages are
+// internal.
+type (
+	// Job names a job at its server: a number, and the key of a run.
+	Job = protocol.Job
+	// Shard identifies the data that a rank has read, by a digest that is equal for all
+	// attempts of the rank.
+	Shard = protocol.Shard
+	// Progress is a rank's position in its training, as gvw jobs shows it.
+	Progress = protocol.Progress
+
+	// RefusedError reports that the server, or the rank itself, refuses to continue, and why.
+	RefusedError = protocol.RefusedError
+	// FinishedError reports that the job has succeeded without this attempt of the rank.
+	FinishedError = protocol.FinishedError
+	// ExcludedError reports that an elastic job has started without this rank.
+	ExcludedError = protocol.ExcludedError
+	// StartError reports that not all ranks have joined in time. It names the missing ranks.
+	StartError = protocol.StartError
+	// ServerError reports that the server cannot be reached, or has gone away.
+	ServerError = protocol.ServerError
 )
 
 type (
@@ -60,6 +84,9 @@ type (
 	Checkpoints = recovery.Checkpoints
 	// Owner identifies the job to which states belong.
 	Owner = recovery.Owner
+	// Point is a number of completed steps, and the epoch in which the last of them was
+	// completed. Of two checkpoints that with the later epoch, then with more steps, is the newer.
+	Point = client.Point
 )
 
 var (

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce/internal/epoch"
+
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/transport"
 )
@@ -143,11 +145,11 @@ func TestEdgesOpenAtFirstUse(t *testing.T) {
 func TestLargePartsCross(t *testing.T) {
 	const bytes = 12 << 20
 	for _, c := range []struct {
-		driver   Driver
+		driver   epoch.Driver
 		schedule schedule.Name
-	}{{DriverPoll, schedule.Doubling}, {DriverConn, schedule.Doubling}, {DriverPoll, schedule.Direct}, {DriverConn, schedule.Halving}} {
+	}{{epoch.Poll, schedule.Doubling}, {epoch.Conn, schedule.Doubling}, {epoch.Poll, schedule.Direct}, {epoch.Conn, schedule.Halving}} {
 		t.Run(fmt.Sprintf("driver %d, %v", c.driver, c.schedule), func(t *testing.T) {
-			j := newTCPJob(t, 4, Config{Schedule: c.schedule, Chunk: bytes, Stall: 2 * time.Second, Driver: c.driver})
+			j := newTCPJob(t, 4, Config{Schedule: c.schedule, Chunk: bytes, Stall: 2 * time.Second, driver: c.driver})
 			j.ready()
 			j.each(func(rank int) error {
 				v := make([]float32, bytes/4)

@@ -15,6 +15,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce/internal/epoch"
+
 	"pgregory.net/rapid"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
@@ -162,7 +164,7 @@ func TestAnySceneOverTCP(t *testing.T) {
 				}
 				j := newTCPJob(t, size, s.cfg)
 				for rank, g := range j.groups {
-					g.cfg.Driver = [...]Driver{DriverAuto, DriverConn}[rank*(rank+size)/2%2]
+					g.cfg.driver = [...]epoch.Driver{epoch.Auto, epoch.Conn}[rank*(rank+size)/2%2]
 				}
 				j.each(func(rank int) error { return s.play(j.groups[rank]) })
 			})

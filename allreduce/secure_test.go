@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce/internal/epoch"
+
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/auth/authtest"
 	"github.com/gvw-project/gvw/allreduce/transport"
@@ -155,7 +157,7 @@ func TestBytesChangedBetweenRanks(t *testing.T) {
 					ranks.Go(func() {
 						g, err := Join(within, Config{
 							Server: server, Job: Job{UniqueID: 7}, Rank: rank, Total: 2, Network: nets[rank], Listen: "127.0.0.1:0",
-							NoSharedMemory: true, Credentials: creds, DialTimeout: 5 * time.Second, Stall: time.Second, Driver: DriverConn,
+							NoSharedMemory: true, Credentials: creds, DialTimeout: 5 * time.Second, Stall: time.Second, driver: epoch.Conn,
 						})
 						if err != nil {
 							errs[rank] = err

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce/internal/epoch"
+
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/transport"
@@ -66,6 +68,15 @@ var deals = [][]int{
 	{0, 1, 2, 0, 1, 2},
 }
 
+// sharedCalls returns the number of all-reduces of this epoch that have used shared memory, in whole
+// or in part.
+func sharedCalls(g *Group) uint64 {
+	if s := g.epoch.Shared(); s != nil {
+		return s.Done.Load()
+	}
+	return 0
+}
+
 // TestDealtToHosts checks for all assignments that results have the bits of the schedule, and that
 // ranks of a host sum among themselves where the schedule adds them as a whole.
 func TestDealtToHosts(t *testing.T) {
@@ -78,12 +89,12 @@ func TestDealtToHosts(t *testing.T) {
 		for i, name := range append([]schedule.Name{schedule.Auto}, schedule.Names...) {
 			t.Run(fmt.Sprint(hosts, name), func(t *testing.T) {
 				size := len(hosts)
-				driver := []Driver{DriverPoll, DriverConn}[(size+i)%2]
-				j := newDealtJob(t, hosts, Config{Schedule: name, Chunk: 16 << 10, Driver: driver})
+				driver := []epoch.Driver{epoch.Poll, epoch.Conn}[(size+i)%2]
+				j := newDealtJob(t, hosts, Config{Schedule: name, Chunk: 16 << 10, driver: driver})
 				for seed, count := range []int{1, size + 1, 1009, shm.Piece/2 + 7} {
 					before := make([]uint64, size)
 					for rank, g := range j.groups {
-						before[rank] = g.SharedCalls()
+						before[rank] = sharedCalls(g)
 					}
 					j.each(func(rank int) error { return dealtSum(j.groups[rank], count, seed) })
 					for rank, g := range j.groups {
@@ -91,7 +102,7 @@ func TestDealtToHosts(t *testing.T) {
 						if sharesSum(hosts, rank, name, Vec(make([]float32, count))) {
 							want = 2
 						}
-						if got := g.SharedCalls() - before[rank]; got != want {
+						if got := sharedCalls(g) - before[rank]; got != want {
 							t.Errorf("%d elements, rank %d: %d sums in shared memory, want %d", count, rank, got, want)
 						}
 					}

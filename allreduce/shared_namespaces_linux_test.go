@@ -172,11 +172,11 @@ func report(g *Group, say func(line string, v Vector, shared uint64)) error {
 			v  Vector
 			op Op
 		}{{Vec(base), Sum}, {Vec(f64), Sum}, {Vec(i64), Sum}, {Vec(f64), Max}} {
-			before := g.SharedCalls()
+			before := sharedCalls(g)
 			if err := g.AllReduce(ctx, c.v, c.op); err != nil {
 				return err
 			}
-			say(fmt.Sprintf("%v: %v of %d %v: %x", g.cfg.Schedule, c.op, count, c.v.kind, sha256.Sum256(c.v.bytes())), c.v, g.SharedCalls()-before)
+			say(fmt.Sprintf("%v: %v of %d %v: %x", g.cfg.Schedule, c.op, count, c.v.kind, sha256.Sum256(c.v.bytes())), c.v, sharedCalls(g)-before)
 		}
 	}
 	return nil

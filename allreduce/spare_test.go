@@ -107,7 +107,8 @@ func TestSpareThatMayNotBe(t *testing.T) {
 		{Server: "server:1", Total: 2, OnLoss: Shrink},
 		{Server: "server:1", OnLoss: Wait},
 	} {
-		if g, err := Enlist(ctx, cfg); err == nil {
+		cfg.Spare = true
+		if g, err := Join(ctx, cfg); err == nil {
 			t.Errorf("%+v: no error", cfg)
 			g.Close()
 		}

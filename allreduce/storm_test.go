@@ -73,7 +73,7 @@ func (st *storm) launch(rank int, began time.Time) {
 func finished(err error) bool {
 	var done *FinishedError
 	var refused *RefusedError
-	return err == nil || errors.As(err, &done) || errors.As(err, &refused) && refused.Code == JobFinished
+	return err == nil || errors.As(err, &done) || errors.As(err, &refused) && refused.Finished()
 }
 
 // forgotten reports whether the model is delivered but a restarted server without a journal may

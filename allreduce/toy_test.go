@@ -332,7 +332,8 @@ func (a *actor) join(cfg Config) (*Group, error) {
 	if a.rank >= 0 {
 		return Join(a.ctx, cfg)
 	}
-	g, err := Enlist(a.ctx, cfg)
+	cfg.Spare = true
+	g, err := Join(a.ctx, cfg)
 	if err == nil {
 		a.rank, a.toy.rank = g.Rank(), g.Rank()
 	}

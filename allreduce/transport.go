@@ -2,7 +2,10 @@
 
 package allreduce
 
-import "fmt"
+import (
+	"encoding"
+	"fmt"
+)
 
 // Transport carries bytes from one machine to another. All ranks of a job have the same.
 //
@@ -21,6 +24,12 @@ const (
 
 var transportNames = [...]string{TransportTCP: "tcp", TransportVerbs: "verbs", TransportAuto: "auto"}
 
+var (
+	_ encoding.TextMarshaler   = Transport(0)
+	_ encoding.TextUnmarshaler = (*Transport)(nil)
+)
+
+// String returns the name of the transport.
 func (t Transport) String() string {
 	if int(t) >= len(transportNames) {
 		return fmt.Sprintf("transport %d", uint8(t))
@@ -28,15 +37,16 @@ func (t Transport) String() string {
 	return transportNames[t]
 }
 
-// TransportNames returns the names that ParseTransport accepts.
-func TransportNames() []string { return transportNames[:] }
+// MarshalText returns the name of the transport: tcp, verbs or auto.
+func (t Transport) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
-// ParseTransport returns the transport with a name. It is the inverse of String.
-func ParseTransport(name string) (Transport, error) {
-	for t, n := range transportNames {
-		if n == name {
-			return Transport(t), nil
+// UnmarshalText sets the transport with a name.
+func (t *Transport) UnmarshalText(name []byte) error {
+	for i, n := range transportNames {
+		if n == string(name) {
+			*t = Transport(i)
+			return nil
 		}
 	}
-	return 0, fmt.Errorf("allreduce: transport %q is none of %v", name, transportNames)
+	return fmt.Errorf("allreduce: transport %q is none of %v", name, transportNames)
 }

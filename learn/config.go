@@ -266,7 +266,7 @@ type ClusterConfig struct {
 	// Join is the configuration with which Run joins the job when the work of the first step is
 	// done. The learner sets the digest and the identity of the shard. nil: no job.
 	Join *allreduce.Config
-	// Group is a group that Enlist or JoinEarly has returned. Run uses it instead of joining, and
+	// Group is a group that JoinSpare or JoinEarly has returned. Run uses it instead of joining, and
 	// closes it. nil: Run joins.
 	Group *allreduce.Group
 	// SingleWriter makes only one rank write Model.Final and the other files that all ranks would write

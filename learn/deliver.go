@@ -197,7 +197,7 @@ func (r *runner) keep(o owed, put func(RunDir) error) {
 func (r *runner) safe(err error, digest [32]byte) bool {
 	keep := r.cfg.Cluster.RunDir
 	_, away := errors.AsType[*allreduce.ServerError](err)
-	lost, over := errors.AsType[*allreduce.VerdictError](err)
+	lost, over := errors.AsType[*allreduce.LostError](err)
 	if keep == nil || !away && !(over && lost.ServerRestarted) {
 		return false
 	}

@@ -76,7 +76,7 @@ func TestJobWithoutRanksThatDoNotCome(t *testing.T) {
 					var late files
 					report, err := Run(t.Context(), elasticJob(at, place, &late, r, parts[r]))
 					_, finished := errors.AsType[*allreduce.FinishedError](err)
-					_, needless := errors.AsType[*allreduce.LateError](err) // rank 0 was there before it
+					_, needless := errors.AsType[*allreduce.ExcludedError](err) // rank 0 was there before it
 					if !finished && (r == 0 || !needless) || report != nil {
 						t.Errorf("rank %d comes late, and ends with %v", r, err)
 					}
@@ -131,7 +131,7 @@ func TestLateRanksOfAJobUnderWay(t *testing.T) {
 			done <- err
 		}()
 		if late > 0 {
-			if _, ok := errors.AsType[*allreduce.LateError](<-done); !ok {
+			if _, ok := errors.AsType[*allreduce.ExcludedError](<-done); !ok {
 				t.Errorf("rank %d came late, and has not left", late)
 			}
 			close(gone)

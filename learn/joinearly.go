@@ -10,17 +10,18 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 )
 
-// Enlist makes this process a spare of the job in cfg, whatever Cluster.Rank is; see
-// allreduce.Enlist. It returns when the process has been given the rank of a lost one. The
+// JoinSpare makes this process a spare of the job in cfg, whatever Cluster.Rank is; see
+// allreduce.Config.Spare. It returns when the process has been given the rank of a lost one. The
 // caller then completes cfg with the returned Group and the settings of that rank (Inputs,
-// Cache, names of files), and calls Run. Until then a spare does not know its rank, so Enlist
+// Cache, names of files), and calls Run. Until then a spare does not know its rank, so JoinSpare
 // only checks that Inputs is set.
-func Enlist(ctx context.Context, cfg Config) (*allreduce.Group, error) {
+func JoinSpare(ctx context.Context, cfg Config) (*allreduce.Group, error) {
 	c, err := cfg.earlyConfig()
 	if err != nil {
 		return nil, err
 	}
-	return allreduce.Enlist(ctx, c)
+	c.Spare = true
+	return allreduce.Join(ctx, c)
 }
 
 // JoinEarly joins the job in cfg before this rank has its inputs, and waits for the list of ranks
@@ -37,7 +38,7 @@ func JoinEarly(ctx context.Context, cfg Config) (*allreduce.Group, []int, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	live, err := g.Roster(ctx)
+	live, err := g.Members(ctx)
 	if err != nil {
 		return nil, nil, errors.Join(err, g.Close())
 	}

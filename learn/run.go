@@ -37,7 +37,7 @@ type (
 //
 // A *allreduce.FinishedError means that the job has ended without this attempt of the rank.
 // With Config.Cluster.RunDir, all files that the attempt owed have been copied then. A
-// *allreduce.LateError means that the job continues without this rank, which owes nothing.
+// *allreduce.ExcludedError means that the job continues without this rank, which owes nothing.
 func Run(ctx context.Context, cfg Config) (*Report, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (r *runner) attempt(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	if r.job.Late {
-		err := error(&allreduce.LateError{Job: r.cfg.Cluster.Join.Job, Rank: r.job.Rank})
+		err := error(&allreduce.ExcludedError{Job: r.cfg.Cluster.Join.Job, Rank: r.job.Rank})
 		if len(r.owes()) > 0 { // wait for the end of the job, which delivers the files to copy
 			_, err = r.copyFromRunDir(r.job.Group.Ready(ctx, allreduce.Shard{}))
 		}
@@ -134,10 +134,10 @@ func (r *runner) join(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if j.Group == nil { // otherwise Enlist or JoinEarly has joined
+	if j.Group == nil { // otherwise JoinSpare or JoinEarly has joined
 		j.Group, err = allreduce.Join(ctx, c)
 	}
-	j.Late = err == nil && j.Group.Late()
+	j.Late = err == nil && j.Group.Excluded()
 	return err
 }
 

@@ -30,7 +30,7 @@ func (r *runner) copyFromRunDir(err error) (over bool, _ error) {
 		if keep == nil {
 			return true, err // the attempt that was a member has delivered the files
 		}
-	case refused && no.Code == allreduce.JobFinished:
+	case refused && no.Finished():
 		if keep == nil && len(all) > 0 {
 			return true, err
 		}
@@ -60,7 +60,7 @@ func (r *runner) copyFromRunDir(err error) (over bool, _ error) {
 // and nil otherwise.
 func (r *runner) over() error {
 	c := r.cfg.Cluster.Join
-	if c == nil || !c.Elastic || r.cfg.Cluster.RunDir == nil || !r.job.Group.Fresh() || r.job.Group.Size() == r.job.Total {
+	if c == nil || !c.Elastic || r.cfg.Cluster.RunDir == nil || r.job.Group.Resumed() || r.job.Group.Size() == r.job.Total {
 		return nil
 	}
 	model, none := r.cfg.Cluster.RunDir.Find(owesModel)

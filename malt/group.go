@@ -105,7 +105,7 @@ func (g *Group) start(ctx context.Context) error {
 // asFinished returns ErrFinished for an error that means it, and otherwise err.
 func asFinished(err error) error {
 	refused, ok := errors.AsType[*protocol.RefusedError](err)
-	if _, finished := errors.AsType[*protocol.FinishedError](err); finished || ok && refused.Code == protocol.JobFinished {
+	if _, finished := errors.AsType[*protocol.FinishedError](err); finished || ok && refused.Finished() {
 		return ErrFinished
 	}
 	return err

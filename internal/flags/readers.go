@@ -36,8 +36,11 @@ var (
 	hybridPasses  = one(parseHybrid)
 	bfgsSemantics = one(optim.ParseSemantics)
 	scheduleName  = one(schedule.ParseName)
-	transportName = one(allreduce.ParseTransport)
-	lossPolicy    = one(func(word string) (allreduce.OnLoss, error) { return OnLoss(word), nil })
+	transportName = one(func(word string) (t allreduce.Transport, err error) {
+		err = t.UnmarshalText([]byte(word))
+		return t, err
+	})
+	lossPolicy = one(func(word string) (allreduce.OnLoss, error) { return OnLoss(word), nil })
 )
 
 // ftrlRule returns the rule of the FTRL family that a flag names.

@@ -31,7 +31,7 @@ func (l *Learner) joinEarly(ctx context.Context, s *cli.Settings) (err error) {
 		l.group, l.members, err = learn.JoinEarly(c.Context, cfg)
 		return err
 	})
-	if no, ok := errors.AsType[*protocol.RefusedError](err); ok && no.Code == protocol.JobFinished {
+	if no, ok := errors.AsType[*protocol.RefusedError](err); ok && no.Finished() {
 		err = nil // Learn copies what the rank still owes
 	}
 	if err != nil {

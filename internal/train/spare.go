@@ -26,7 +26,7 @@ func (l *Learner) spare(ctx context.Context, s *cli.Settings) (err error) {
 		l.group, err = l.waitForRank(c)
 		return err
 	})
-	if no, ok := errors.AsType[*protocol.RefusedError](err); ok && no.Code == protocol.JobFinished {
+	if no, ok := errors.AsType[*protocol.RefusedError](err); ok && no.Finished() {
 		log.Info(no.Error() + ": this spare is not needed")
 		return nil
 	}
@@ -35,7 +35,7 @@ func (l *Learner) spare(ctx context.Context, s *cli.Settings) (err error) {
 	}
 	defer func() { err = errors.Join(err, l.group.Close()) }()
 	if s.Has("elastic") {
-		if l.members, err = l.group.Roster(ctx); err != nil {
+		if l.members, err = l.group.Members(ctx); err != nil {
 			return notNeeded(err, log)
 		}
 	}
@@ -52,7 +52,7 @@ func (l *Learner) waitForRank(c *cli.Context) (*allreduce.Group, error) {
 	if err != nil {
 		return nil, err
 	}
-	return learn.Enlist(c.Context, cfg)
+	return learn.JoinSpare(c.Context, cfg)
 }
 
 // earlyConfig returns the configuration of a process that joins before it knows its inputs.

@@ -66,9 +66,12 @@ type LostError struct {
 	Where  Where  // of the rank that returns the error
 	Rank   int    // the rank that was lost
 	Host   string // its host, or its address
-	Why    string // "its connection ended", or its last words
-	GaveUp bool   // it said so itself
-	Err    error  // the server's verdict, a *[VerdictError]; or the local cause
+	Why    string // "its connection ended", or the reason that it has sent
+	GaveUp bool   // it has sent Why itself
+	// ServerRestarted means that the server was restarted while the job ran. It may not know
+	// that ranks which have not returned had completed their work.
+	ServerRestarted bool
+	Err             error // the cause: an error of the server's client, or of this rank
 }
 
 func (e *LostError) Error() string {
@@ -80,6 +83,33 @@ func (e *LostError) Error() string {
 }
 
 func (e *LostError) Unwrap() error { return e.Err }
+
+// LostBy returns the error of a rank that was doing w when the server ended the job or the epoch.
+func LostBy(w Where, cause *protocol.LostError) *LostError {
+	return &LostError{
+		Where: w, Rank: cause.Rank, Host: cause.Host, Why: cause.Why,
+		GaveUp: cause.GaveUp, ServerRestarted: cause.ServerRestarted, Err: cause,
+	}
+}
+
+// serverError is an error of the server's client that is a *LostError too.
+type serverError struct {
+	err  error
+	lost *LostError // wraps the cause in err
+}
+
+func (e *serverError) Error() string   { return e.err.Error() }
+func (e *serverError) Unwrap() []error { return []error{e.err, e.lost} }
+
+// FromServer returns an error of the server's client as one of a rank. Its text is the same. If a
+// lost rank is the cause, errors.As finds a *[LostError] in it.
+func FromServer(rank int, err error) error {
+	cause, ok := errors.AsType[*protocol.LostError](err)
+	if !ok {
+		return err
+	}
+	return &serverError{err: err, lost: LostBy(Where{Rank: rank}, cause)}
+}
 
 // DeadlineError reports that a collective made no progress for too long.
 type DeadlineError struct {
@@ -112,7 +142,7 @@ func (e *DeadlineError) Timeout() bool { return true }
 // cannot.
 type InterruptedError struct {
 	Where Where // of the rank that returns the error
-	Err   error // the server's verdict, mostly a *[VerdictError]
+	Err   error // why the server has ended the epoch, mostly a *[LostError]
 }
 
 func (e *InterruptedError) Error() string {
@@ -121,22 +151,17 @@ func (e *InterruptedError) Error() string {
 
 func (e *InterruptedError) Unwrap() error { return e.Err }
 
-// Side is one of two ranks that disagree.
-type Side struct {
-	Rank int
-	Call string // what it called, in detail
-}
-
 // MismatchError reports that two ranks made different calls where all must make
 // the same.
 type MismatchError struct {
-	Where Where
-	A, B  Side
+	Where Where     // of the rank that returns the error
+	Ranks [2]int    // the ranks that disagree
+	Calls [2]string // the call of each of them, in detail
 }
 
 func (e *MismatchError) Error() string {
 	return fmt.Sprintf("rank %d: ranks disagree: rank %d calls %s; rank %d calls %s. All ranks must make the same calls in the same order",
-		e.Where.Rank, e.A.Rank, plain.Text(e.A.Call), e.B.Rank, plain.Text(e.B.Call))
+		e.Where.Rank, e.Ranks[0], plain.Text(e.Calls[0]), e.Ranks[1], plain.Text(e.Calls[1]))
 }
 
 // Error returns the reason, so that a failure can pass through a link as an error.
@@ -193,20 +218,23 @@ func (f *Failure) Public(w Where) error {
 	case faultMismatch:
 		return &MismatchError{
 			Where: w,
-			A:     Side{f.By, f.calls[0].detail()},
-			B:     Side{f.Rank, f.calls[1].detail()},
+			Ranks: [2]int{f.By, f.Rank},
+			Calls: [2]string{f.calls[0].detail(), f.calls[1].detail()},
 		}
 	case FaultOver:
-		return &InterruptedError{Where: w, Err: f.Err}
+		return &InterruptedError{Where: w, Err: FromServer(w.Rank, f.Err)}
 	case FaultLeft:
 		return fmt.Errorf("rank %d: %s: %w", w.Rank, link.RankAt(f.Rank, f.Host), ErrLeft)
 	case FaultGaveUp:
 		if f.Rank == w.Rank && f.Err != nil {
-			return fmt.Errorf("%v: %w", w, f.Err)
+			return fmt.Errorf("%v: %w", w, FromServer(w.Rank, f.Err))
 		}
-		return &LostError{Where: w, Rank: f.Rank, Host: f.Host, Why: f.Text, GaveUp: true, Err: f.Err}
 	}
-	return &LostError{Where: w, Rank: f.Rank, Host: f.Host, Why: f.Text, Err: f.Err}
+	e := &LostError{Where: w, Rank: f.Rank, Host: f.Host, Why: f.Text, GaveUp: f.Code == FaultGaveUp, Err: f.Err}
+	if cause, ok := errors.AsType[*protocol.LostError](f.Err); ok {
+		e.ServerRestarted = cause.ServerRestarted
+	}
+	return e
 }
 
 // Detail encodes the failure for the programs of other ranks. It is "" for failures that the text

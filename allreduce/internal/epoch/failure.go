@@ -91,9 +91,9 @@ func (e *Epoch) Err(ctx context.Context) error {
 // root cause, or an *InterruptedError if the job continues.
 func (e *Epoch) OverError(doing string) error {
 	if cause := e.cfg.Server.Cause(); cause != nil {
-		return fmt.Errorf("rank %d: %s: %w", e.cfg.Rank, doing, cause)
+		return fmt.Errorf("rank %d: %s: %w", e.cfg.Rank, doing, engine.FromServer(e.cfg.Rank, cause))
 	}
-	return &engine.InterruptedError{Where: engine.Where{Rank: e.cfg.Rank}, Err: e.cfg.Server.EndOf(e.Wiring)}
+	return &engine.InterruptedError{Where: engine.Where{Rank: e.cfg.Rank}, Err: engine.FromServer(e.cfg.Rank, e.cfg.Server.EndOf(e.Wiring))}
 }
 
 // Fail ends the epoch because this rank gives up for a reason, and waits for the root cause or the

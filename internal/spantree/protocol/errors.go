@@ -48,6 +48,10 @@ type RefusedError struct {
 	Unauthenticated bool // the refusal could be forged, or be the answer to bytes that were changed on the way
 }
 
+// Finished reports whether the run is over and its model is delivered. A late attempt can then copy
+// the files instead of training. All other refusals end the attempt.
+func (e *RefusedError) Finished() bool { return e.Code == JobFinished }
+
 func (e *RefusedError) Error() string {
 	if e.ByClient {
 		return fmt.Sprintf("this program refuses the server %s: %s (%v)", e.Server, plain.Text(e.Reason), e.Code)
