@@ -9,26 +9,27 @@ import (
 	"io"
 
 	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/internal/vectorio"
 )
 
 var errNoWeight = errors.New("it is empty: want a weight first")
 
 // gather writes the vectors of all ranks. They are checked and sent unchanged, in pieces of
 // at most MaxRecord bytes.
-func (s *stream) gather(ctx context.Context, in vector) error {
+func (s *stream) gather(ctx context.Context, in vectorio.Vector) error {
 	n := -1
-	if in.err != io.EOF {
-		if err := s.checkType(in.raw); err != nil {
+	if in.Err != io.EOF {
+		if err := s.checkType(in.Raw); err != nil {
 			return s.inputError(err)
 		}
-		n = len(in.raw)
+		n = len(in.Raw)
 	}
 	most, err := s.compareLengths(ctx, n, false)
 	if err != nil {
 		return err
 	}
 	all := make([][]byte, s.group.Size())
-	for rest := in.raw; ; {
+	for rest := in.Raw; ; {
 		piece := rest[:min(len(rest), allreduce.MaxRecord)]
 		if s.pieces, err = s.group.AllGatherV(ctx, s.pieces, piece); err != nil {
 			return err
@@ -66,12 +67,7 @@ func (s *stream) checkType(raw []byte) error {
 	return nil
 }
 
-func check[T number](raw []byte, frames bool) error {
-	var err error
-	if frames {
-		_, err = decode[T](nil, raw)
-	} else {
-		_, err = parse[T](nil, raw)
-	}
+func check[T vectorio.Number](raw []byte, frames bool) error {
+	_, err := vectorio.Read[T](nil, raw, frames)
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"math"
 
 	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/internal/vectorio"
 )
 
 // Group has the methods of *allreduce.Group that Run uses.
@@ -33,10 +34,10 @@ func Run(ctx context.Context, g Group, cfg Config, r io.Reader, w io.Writer) (di
 		return digest, err
 	}
 	cfg = cfg.withDefaults()
-	s := &stream{cfg: cfg, group: g, in: newInput(r, cfg), out: w, sum: sha256.New()}
-	go s.in.serve()
-	defer close(s.in.want)
-	var reduce func(context.Context, vector) error
+	s := &stream{cfg: cfg, group: g, in: vectorio.NewInput(r, cfg.Frames, cfg.MaxVector), out: w, sum: sha256.New()}
+	go s.in.Serve()
+	defer close(s.in.Want)
+	var reduce func(context.Context, vectorio.Vector) error
 	switch {
 	case cfg.Op == "gather":
 		reduce = s.gather
@@ -52,8 +53,8 @@ func Run(ctx context.Context, g Group, cfg Config, r io.Reader, w io.Writer) (di
 		if err != nil {
 			return digest, err
 		}
-		if v.err != nil && v.err != io.EOF {
-			return digest, s.inputError(v.err)
+		if v.Err != nil && v.Err != io.EOF {
+			return digest, s.inputError(v.Err)
 		}
 		if err := reduce(ctx, v); err == errEnd {
 			break
@@ -69,7 +70,7 @@ func Run(ctx context.Context, g Group, cfg Config, r io.Reader, w io.Writer) (di
 type stream struct {
 	cfg    Config
 	group  Group
-	in     *input
+	in     *vectorio.Input
 	out    io.Writer
 	sum    hash.Hash
 	number int      // number of the line or frame, from 1
@@ -80,19 +81,19 @@ type stream struct {
 
 // next waits for the next vector, or for the end of the job: the writer of the input
 // may be slow, or may wait for a result that will not come.
-func (s *stream) next(ctx context.Context) (vector, error) {
+func (s *stream) next(ctx context.Context) (vectorio.Vector, error) {
 	select {
-	case s.in.want <- struct{}{}:
+	case s.in.Want <- struct{}{}:
 	case <-ctx.Done(): // the reader is still in a read that an earlier call has given up
-		return vector{}, context.Cause(ctx)
+		return vectorio.Vector{}, context.Cause(ctx)
 	}
 	select {
-	case v := <-s.in.got:
+	case v := <-s.in.Got:
 		return v, nil
 	case <-ctx.Done():
-		return vector{}, context.Cause(ctx)
+		return vectorio.Vector{}, context.Cause(ctx)
 	case <-s.group.Failed():
-		return vector{}, s.group.Barrier(ctx) // it returns the reason
+		return vectorio.Vector{}, s.group.Barrier(ctx) // it returns the reason
 	}
 }
 
@@ -101,7 +102,7 @@ var errEnd = fmt.Errorf("pipe: the end")
 
 // inputError returns the error for a fault in this rank's input.
 func (s *stream) inputError(err error) error {
-	return dataErrorf(s.group.Rank(), "%s %d of the input: %v", s.in.unit, s.number, err)
+	return dataErrorf(s.group.Rank(), "%s %d of the input: %v", s.in.Unit, s.number, err)
 }
 
 // rankBits is the number of bits of a rank in the numbers that agree compares.
@@ -130,9 +131,9 @@ func (s *stream) compareLengths(ctx context.Context, n int, same bool) (most int
 	case more < 0:
 		return 0, errEnd
 	case ended >= 0:
-		return 0, s.sharedError(ctx, "the inputs differ in length: that of rank %d ends after %d %ss, that of rank %d continues", ended, s.number-1, s.in.unit, more)
+		return 0, s.sharedError(ctx, "the inputs differ in length: that of rank %d ends after %d %ss, that of rank %d continues", ended, s.number-1, s.in.Unit, more)
 	case same && longest != shortest:
-		return 0, s.sharedError(ctx, "%s %d: the vectors differ in length: %d elements on rank %d, %d on rank %d", s.in.unit, s.number, longest, long, shortest, short)
+		return 0, s.sharedError(ctx, "%s %d: the vectors differ in length: %d elements on rank %d, %d on rank %d", s.in.Unit, s.number, longest, long, shortest, short)
 	}
 	return longest, nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/internal/spantree/server"
+	"github.com/gvw-project/gvw/internal/vectorio"
 )
 
 // runJob runs one Run per input, all in one job, as gvw does.
@@ -121,12 +122,12 @@ func TestLongVectorsAreGathered(t *testing.T) {
 }
 
 func TestFrames(t *testing.T) {
-	in := encode(encode(nil, []float64{1, 2}), []float64{})
+	in := vectorio.Encode(vectorio.Encode(nil, []float64{1, 2}), []float64{})
 	outs, errs := runJob(t, Config{Op: "sum", Frames: true}, bytes.NewReader(in), bytes.NewReader(in))
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(encode(encode(nil, []float64{2, 4}), []float64{})), outs[1]); diff != "" {
+	if diff := cmp.Diff(string(vectorio.Encode(vectorio.Encode(nil, []float64{2, 4}), []float64{})), outs[1]); diff != "" {
 		t.Error(diff)
 	}
 	outs, errs = runJob(t, Config{Op: "gather", Type: "text", Frames: true},

@@ -7,24 +7,21 @@ import (
 	"io"
 
 	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/internal/vectorio"
 )
 
 // reducer reduces vectors of one type of elements.
-type reducer[T number] struct {
+type reducer[T vectorio.Number] struct {
 	*stream
 	v []T
 }
 
 // reduce writes the result of one vector of each rank.
-func (l *reducer[T]) reduce(ctx context.Context, in vector) error {
+func (l *reducer[T]) reduce(ctx context.Context, in vectorio.Vector) error {
 	n := -1
-	if in.err != io.EOF {
+	if in.Err != io.EOF {
 		var err error
-		if l.cfg.Frames {
-			l.v, err = decode(l.v[:0], in.raw)
-		} else {
-			l.v, err = parse(l.v[:0], in.raw)
-		}
+		l.v, err = vectorio.Read(l.v[:0], in.Raw, l.cfg.Frames)
 		if err == nil && l.cfg.Op == "weighted_avg" && len(l.v) == 0 {
 			err = errNoWeight
 		}
@@ -40,11 +37,7 @@ func (l *reducer[T]) reduce(ctx context.Context, in vector) error {
 	if err != nil {
 		return err
 	}
-	if l.cfg.Frames {
-		l.result = encode(l.result[:0], v)
-	} else {
-		l.result = format(l.result[:0], v)
-	}
+	l.result = vectorio.Write(l.result[:0], v, l.cfg.Frames)
 	return l.write(l.result)
 }
 
@@ -69,7 +62,7 @@ func (l *reducer[T]) allReduce(ctx context.Context) ([]T, error) {
 	case "weighted_avg":
 		v, by = l.v[1:], l.v[0]
 		if !(by > 0) {
-			return nil, l.sharedError(ctx, "%s %d: the weights of all ranks add up to %v: want more than 0", l.in.unit, l.number, by)
+			return nil, l.sharedError(ctx, "%s %d: the weights of all ranks add up to %v: want more than 0", l.in.Unit, l.number, by)
 		}
 	case "avg":
 	default:
@@ -82,7 +75,7 @@ func (l *reducer[T]) allReduce(ctx context.Context) ([]T, error) {
 }
 
 // vec returns v as a vector of package allreduce.
-func vec[T number](v []T) allreduce.Vector {
+func vec[T vectorio.Number](v []T) allreduce.Vector {
 	switch v := any(v).(type) {
 	case []float32:
 		return allreduce.Vec(v)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package pipe
+package vectorio
 
 import (
 	"bytes"
@@ -21,24 +21,24 @@ func FuzzLine(f *testing.F) {
 	})
 }
 
-func roundTrip[T number](t *testing.T, line []byte) {
-	v, err := parse[T](nil, line)
+func roundTrip[T Number](t *testing.T, line []byte) {
+	v, err := Parse[T](nil, line)
 	if err != nil {
 		return
 	}
-	text := format(nil, v)
-	again, err := parse[T](nil, text)
+	text := Format(nil, v)
+	again, err := Parse[T](nil, text)
 	if err != nil || !slices.EqualFunc(v, again, same) {
 		t.Errorf("%q gives %v, written %q, read %v, %v", line, v, text, again, err)
 	}
-	frame := encode(nil, v)
-	if again, err = decode[T](nil, frame[8:]); err != nil || !slices.EqualFunc(v, again, same) {
+	frame := Encode(nil, v)
+	if again, err = Decode[T](nil, frame[8:]); err != nil || !slices.EqualFunc(v, again, same) {
 		t.Errorf("%v as a frame gives %v, %v", v, again, err)
 	}
 }
 
 // same reports whether a and b are equal; all NaNs are equal, -0 and 0 are not.
-func same[T number](a, b T) bool {
+func same[T Number](a, b T) bool {
 	return a != a && b != b || a == b && math.Signbit(float64(a)) == math.Signbit(float64(b))
 }
 
@@ -50,7 +50,7 @@ func FuzzInput(f *testing.F) {
 	f.Add([]byte("\xff\xff\xff\xff\xff\xff\xff\xffab"), true)
 	f.Fuzz(func(t *testing.T, b []byte, frames bool) {
 		const most = 100
-		in := newInput(bytes.NewReader(b), Config{Op: "gather", Type: "text", Frames: frames, MaxVector: most})
+		in := NewInput(bytes.NewReader(b), frames, most)
 		total := 0
 		for {
 			raw, err := in.read()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package pipe
+package vectorio
 
 import (
 	"bufio"
@@ -11,45 +11,46 @@ import (
 	"io"
 )
 
-// input reads one vector at a time.
-type input struct {
+// Input reads one vector at a time, in a goroutine of its own: see Serve.
+type Input struct {
 	r      *bufio.Reader
 	frames bool
 	most   int    // limit of a vector in bytes
-	unit   string // line or frame
+	Unit   string // line or frame
 	buf    bytes.Buffer
 
-	want chan struct{} // requests the next vector
-	got  chan vector   // the answer
+	Want chan struct{} // requests the next vector
+	Got  chan Vector   // the answer
 }
 
-// vector is an unparsed vector. Its bytes stay valid until the next one is requested.
-type vector struct {
-	raw []byte
-	err error // io.EOF: the input has ended
+// Vector is an unparsed vector. Its bytes stay valid until the next one is requested.
+type Vector struct {
+	Raw []byte
+	Err error // io.EOF: the input has ended
 }
 
-func newInput(r io.Reader, cfg Config) *input {
-	in := &input{
-		r: bufio.NewReaderSize(r, 1<<16), frames: cfg.Frames, most: cfg.MaxVector, unit: "line",
-		want: make(chan struct{}), got: make(chan vector, 1),
+// NewInput returns the input of lines, or of frames, of at most most bytes each.
+func NewInput(r io.Reader, frames bool, most int) *Input {
+	in := &Input{
+		r: bufio.NewReaderSize(r, 1<<16), frames: frames, most: most, Unit: "line",
+		Want: make(chan struct{}), Got: make(chan Vector, 1),
 	}
 	if in.frames {
-		in.unit = "frame"
+		in.Unit = "frame"
 	}
 	return in
 }
 
-// serve answers requests. A read of a pipe cannot be interrupted: if this goroutine is
-// in a read when want is closed, it ends only with the stream or the process.
-func (in *input) serve() {
-	for range in.want {
+// Serve answers requests. A read of a pipe cannot be interrupted: if this goroutine is
+// in a read when Want is closed, it ends only with the stream or the process.
+func (in *Input) Serve() {
+	for range in.Want {
 		raw, err := in.read()
-		in.got <- vector{raw, err}
+		in.Got <- Vector{raw, err}
 	}
 }
 
-func (in *input) read() ([]byte, error) {
+func (in *Input) read() ([]byte, error) {
 	in.buf.Reset()
 	if in.frames {
 		return in.frame()
@@ -70,7 +71,7 @@ func (in *input) read() ([]byte, error) {
 	}
 }
 
-func (in *input) frame() ([]byte, error) {
+func (in *Input) frame() ([]byte, error) {
 	var head [8]byte
 	if _, err := io.ReadFull(in.r, head[:]); err != nil {
 		if err == io.ErrUnexpectedEOF {

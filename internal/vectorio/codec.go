@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package pipe
+package vectorio
 
 import (
 	"bytes"
@@ -10,11 +10,11 @@ import (
 	"strconv"
 )
 
-// number is the type of a vector's elements.
-type number interface{ float32 | float64 | int64 }
+// Number is the type of a vector's elements.
+type Number interface{ float32 | float64 | int64 }
 
-// parse appends the numbers of a line to dst.
-func parse[T number](dst []T, line []byte) ([]T, error) {
+// Parse appends the numbers of a line to dst.
+func Parse[T Number](dst []T, line []byte) ([]T, error) {
 	for word := range bytes.FieldsSeq(line) {
 		var x T
 		var err error
@@ -36,8 +36,8 @@ func parse[T number](dst []T, line []byte) ([]T, error) {
 	return dst, nil
 }
 
-// format appends a vector to dst as a line.
-func format[T number](dst []byte, v []T) []byte {
+// Format appends a vector to dst as a line.
+func Format[T Number](dst []byte, v []T) []byte {
 	for i, x := range v {
 		if i > 0 {
 			dst = append(dst, ' ')
@@ -54,8 +54,8 @@ func format[T number](dst []byte, v []T) []byte {
 	return append(dst, '\n')
 }
 
-// decode appends the elements of a frame to dst.
-func decode[T number](dst []T, raw []byte) ([]T, error) {
+// Decode appends the elements of a frame to dst.
+func Decode[T Number](dst []T, raw []byte) ([]T, error) {
 	var zero T
 	size := binary.Size(zero)
 	if len(raw)%size != 0 {
@@ -75,8 +75,8 @@ func decode[T number](dst []T, raw []byte) ([]T, error) {
 	return dst, nil
 }
 
-// encode appends a vector to dst as a frame.
-func encode[T number](dst []byte, v []T) []byte {
+// Encode appends a vector to dst as a frame.
+func Encode[T Number](dst []byte, v []T) []byte {
 	var zero T
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(len(v)*binary.Size(zero)))
 	for _, x := range v {
@@ -92,7 +92,7 @@ func encode[T number](dst []byte, v []T) []byte {
 	return dst
 }
 
-func typeName[T number]() string {
+func typeName[T Number]() string {
 	var zero T
 	switch any(zero).(type) {
 	case float32:
@@ -101,4 +101,20 @@ func typeName[T number]() string {
 		return "f64"
 	}
 	return "i64"
+}
+
+// Read appends the elements of a frame, or of a line, to dst.
+func Read[T Number](dst []T, raw []byte, frames bool) ([]T, error) {
+	if frames {
+		return Decode(dst, raw)
+	}
+	return Parse(dst, raw)
+}
+
+// Write appends a vector to dst as a frame, or as a line.
+func Write[T Number](dst []byte, v []T, frames bool) []byte {
+	if frames {
+		return Encode(dst, v)
+	}
+	return Format(dst, v)
 }
