@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -56,7 +57,7 @@ func TestConfigFromTheEnvironment(t *testing.T) {
 				"GVW_GENERATION", "2", "GVW_ON_LOSS", "wait", "GVW_BIND", "::1", "GVW_LAUNCHER_FD", "0"),
 			Config{
 				Server: "gateway:99", Total: 4, Rank: 3, Job: Job{UniqueID: 1<<64 - 1, RunKey: "spam"}, Generation: 2, OnLoss: Wait,
-				Listen: "[::1]:0", ServerTimeout: launcherServerTimeout,
+				Listen: "[::1]:0", ServerTimeout: 2 * time.Minute,
 			},
 			"",
 		},
