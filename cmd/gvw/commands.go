@@ -271,6 +271,24 @@ bytes, then the elements, all little-endian. docs/allreduce.md has examples.
 				NoWords: "gvw allreduce reads stdin and takes no file, but got %q: write < FILE",
 			}},
 		},
+		{
+			Name: "malt", Run: tools.Malt,
+			Sets: []*cli.FlagSet{{
+				At: "gvw malt", Specs: flags.Malt,
+				Before: `gvw malt makes a program of any language parallel: it reads the program's model from
+stdin as a vector, one a line, sends it to some other ranks, and writes the mean of it and
+of the models that have arrived.
+
+  mkfifo models; ./train part.2 < models | gvw malt --graph halton --sync ssp:4       --span_server gateway --unique_id 7 --total 4 --node 2 > models
+`,
+				After: `
+Without cluster options it is a job of one rank, and writes what it reads. Frames are
+8 bytes, the length in bytes, then the elements, all little-endian. docs/parallel.md
+has an example.
+`,
+				NoWords: "gvw malt reads stdin and takes no file, but got %q: write < FILE",
+			}},
+		},
 		{Name: "version", Run: func(_ context.Context, p *cli.Process, _ *cli.Command, _ []string) error {
 			return p.Print(cli.Version() + "\n")
 		}},
@@ -290,9 +308,9 @@ func learnHelp(f *cli.FlagSet, all bool) string {
   gvw -d test.vw -t -i model -p predictions    predict
   gvw run -n 4 -- -d train.vw -f model ...     train with 4 processes
   gvw inspect | diff | convert                 look at models
-  gvw allreduce | doctor | topo | keygen       sums, network, schedules, keys
+  gvw allreduce | malt | doctor | topo         sums, vectors, network, schedules
   gvw supervise | jobs | cancel | faults       restart ranks, end jobs, rehearse
-  gvw svm | factor | bench | mapper | hadoop | version | help [all]
+  gvw svm | factor | bench | keygen | mapper | hadoop | version | help [all]
 `)
 	cli.WriteOptions(&b, f.Specs, all)
 	if all {

@@ -22,6 +22,7 @@ import (
 	"github.com/gvw-project/gvw/internal/rundir"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/learn"
+	maltpipe "github.com/gvw-project/gvw/malt/pipe"
 	"github.com/gvw-project/gvw/model"
 )
 
@@ -70,6 +71,7 @@ func exitCode(err error) int {
 		{is[*feature.LimitError], cli.ExitData},
 		{is[*stream.DataError], cli.ExitData},
 		{is[*pipe.DataError], cli.ExitData},
+		{is[*maltpipe.DataError], cli.ExitData},
 		{is[*net.OpError], cli.ExitIO},
 		{is[*os.SyscallError], cli.ExitIO},
 		{is[syscall.Errno], cli.ExitIO},

@@ -75,11 +75,11 @@ var layers = []layer{
 		"optim never imports allreduce: an Objective returns sums that are already reduced, so solvers are tested on one process against gonum, and a cluster run equals that run",
 	},
 	{
-		"allreduce", slices.Concat(bottom, wires, []string{"internal/link", "internal/shm", "internal/mesh", "internal/kernels", "allreduce/internal", "internal/spantree/protocol", "internal/spantree/client", "allreduce/verbs"}),
+		"allreduce", slices.Concat(bottom, wires, []string{"internal/rankenv", "internal/link", "internal/shm", "internal/mesh", "internal/kernels", "allreduce/internal", "internal/spantree/protocol", "internal/spantree/client", "allreduce/verbs"}),
 		"collectives are useful without a learner: nothing here may know what is learned",
 	},
 	{"allreduce/doctor", slices.Concat(bottom, wires, []string{"internal/spantree/protocol", "internal/spantree/client"}), "it examines the network below a group, and needs no group"},
-	{"allreduce/pipe", slices.Concat(bottom, wires, []string{"=allreduce"}), "it reduces vectors from a stream through the public API"},
+	{"allreduce/pipe", slices.Concat(bottom, wires, []string{"=allreduce", "internal/vectorio"}), "it reduces vectors from a stream through the public API"},
 
 	{"hdfsio", bottom, "file systems do not depend on the contents of files"},
 	{"hdfsio/siteconf", nil, "Hadoop's site files are read without any client"},
@@ -100,14 +100,15 @@ var layers = []layer{
 	{"malt/internal/pack", slices.Concat(bottom, []string{"internal/kernels"}), "it encodes values as bytes, without a network"},
 	{"malt/internal/carrier", slices.Concat(bottom, wires, []string{"internal/link", "internal/mesh", "internal/members", "malt/graph", "malt/internal/pace", "malt/internal/mailbox"}), "it sends the updates of one epoch over its links or to mailboxes; it needs neither their values nor a job"},
 	{"malt/internal/samehost", slices.Concat(bottom, []string{"internal/shm", "malt/internal/carrier", "malt/internal/mailbox"}), "it gives a carrier shared memory, and needs no ranks"},
-	{"malt", slices.Concat(bottom, wires, []string{"malt", "=hdfsio", "internal/mesh", "internal/members", "internal/spantree/protocol", "internal/spantree/client"}), "shared vectors are useful without a learner, and need the connections of a job, not its collectives"},
+	{"malt", slices.Concat(bottom, wires, []string{"malt", "=hdfsio", "internal/rankenv", "internal/mesh", "internal/members", "internal/spantree/protocol", "internal/spantree/client"}), "shared vectors are useful without a learner, and need the connections of a job, not its collectives"},
+	{"malt/pipe", slices.Concat(bottom, wires, []string{"=malt", "internal/vectorio"}), "pipes need shared vectors, and no part below them"},
 	{
 		"learn", slices.Concat(bottom, wires, []string{"learn", "model", "hdfsio", "optim", "allreduce", "malt", "loss", "feature", "internal/compat", "internal/hadoop", "internal/launch", "internal/status"}),
 		"the training loop imports the packages below it; none of them imports it",
 	},
 
 	{"internal/cli", slices.Concat(bottom, []string{"internal/compat"}), "the command line and the process, independent of any command"},
-	{"internal/flags", slices.Concat(bottom, wires, []string{"internal/cli", "internal/compat", "=allreduce", "allreduce/doctor", "allreduce/pipe", "bench/collective", "hdfsio/hdfs", "=learn", "learn/metric", "malt/graph", "=optim", "optim/ftrl"}), "tables of options need the values that libraries accept, but no command"},
+	{"internal/flags", slices.Concat(bottom, wires, []string{"internal/cli", "internal/compat", "=allreduce", "allreduce/doctor", "allreduce/pipe", "bench/collective", "hdfsio/hdfs", "=learn", "learn/metric", "malt/graph", "malt/pipe", "=optim", "optim/ftrl"}), "tables of options need the values that libraries accept, but no command"},
 	{"internal/files", slices.Concat(bottom, []string{"internal/cli", "internal/flags", "internal/launch", "=hdfsio", "hdfsio/hdfs", "hdfsio/siteconf", "=learn"}), "options that name files become file systems, inputs and outputs, for any command"},
 	{"internal/joinflags", slices.Concat(bottom, wires, []string{"internal/cli", "internal/flags", "internal/files", "internal/launch", "internal/spantree/protocol", "=allreduce", "allreduce/verbs"}), "the learner, gvw allreduce and gvw doctor join a job with the same options; the protocol has the rule of elastic jobs"},
 	{
@@ -127,6 +128,8 @@ var layers = []layer{
 	{"internal/crash", nil, "only programs end processes; it needs no package of this module"},
 	{"internal/hadoop", bottom, "for cmd and learn: the contract with a launcher does not depend on other packages"},
 	{"internal/launch", bottom, "for cmd and learn: the contract with a launcher does not depend on other packages"},
+	{"internal/rankenv", []string{"allreduce/auth", "internal/spantree/protocol"}, "for the libraries that gvw run launches: the variables name a job, and read its secret"},
+	{"internal/vectorio", nil, "vectors on a stream depend on no job"},
 	{"internal/checkpoint", slices.Concat(bottom, []string{"allreduce", "internal/spantree/protocol", "internal/spantree/client", "hdfsio"}), "a group writes its state by an interface that this package implements with files"},
 	{"internal/rundir", slices.Concat(bottom, []string{"internal/spantree/protocol", "hdfsio"}), "files of a run for late attempts; the protocol has the digest of the options"},
 	{"learn/internal/batchstage", slices.Concat(bottom, wires, []string{"feature", "loss", "model", "optim", "allreduce", "learn/internal/examples", "learn/internal/job", "learn/internal/output", "learn/internal/snapshot", "learn/internal/tally", "learn/internal/training"}), "a stage gets its settings and collaborators; it imports no Config, no other stage and no run"},

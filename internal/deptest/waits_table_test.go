@@ -107,8 +107,8 @@ var waits = map[string]wait{
 	"allreduce/doctor: exam.reach send":      {ends: deadline, by: "Patience dialsAtOnce", shown: "no answer within %v"},
 	"allreduce/doctor: exam.reach receive":   {ends: local, why: "it releases the place that it holds"},
 	"allreduce/doctor: exam.end join":        {ends: joined, why: "the listener and all connections were closed"},
-	"allreduce/pipe: input.serve range":      {ends: joined, why: "the end of the stream closes want"},
-	"allreduce/pipe: input.serve send":       {ends: local, why: "got has room for one, and each value is requested"},
+	"internal/vectorio: Input.Serve range":   {ends: joined, why: "the end of the stream closes want"},
+	"internal/vectorio: Input.Serve send":    {ends: local, why: "got has room for one, and each value is requested"},
 	"allreduce/pipe: stream.next select":     {ends: asked, n: 2, why: "a program of the shell decides when it writes; the context and the failure of the group end the wait"},
 
 	// Inputs: a program or a user determines when the next line arrives.

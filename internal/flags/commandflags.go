@@ -11,6 +11,7 @@ import (
 	"github.com/gvw-project/gvw/bench/collective"
 	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/malt/graph"
+	maltpipe "github.com/gvw-project/gvw/malt/pipe"
 )
 
 // catTopo is the category of the options of gvw topo.
@@ -46,6 +47,20 @@ var AllReduce = append([]*cli.Spec{
 	{Name: "frames", Kind: cli.Boolean, Category: catReduce, Help: "length-prefixed binary vectors, not lines"},
 	{Name: "quiet", Kind: cli.Boolean, Category: catReduce, Help: "errors only"},
 }, append(clusterFlags("shard", "run_dir", "on_loss", "replace_timeout", "slow_factor", "checkpoint", "checkpoint_every", "resume", "elastic"), &cli.Spec{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"})...)
+
+// catExchange is the category of the exchange of gvw malt.
+const catExchange = "Exchange"
+
+// Malt are the options of `gvw malt`.
+var Malt = append([]*cli.Spec{
+	{Name: "graph", Kind: cli.Text, Category: catExchange, Arg: "GRAPH", Choices: graph.Names(), Def: "all", Help: "to which ranks a rank sends"},
+	{Name: "sync", Kind: cli.Text, Category: catExchange, Arg: "MODE", Def: "asp", Help: "wait for no rank (asp), all (bsp), those S rounds behind (ssp:S), or neighbours (notify_ack)"},
+	{Name: "merge", Kind: cli.Text, Category: catExchange, Arg: "HOW", Choices: maltpipe.Mergers, Def: maltpipe.Mergers[0], Help: "what becomes of a vector and those that have arrived"},
+	{Name: "max_delay", Kind: cli.Integer, Positive: true, Max: 1 << 30, Category: catExchange, Arg: "D", Help: "drop vectors that are more than D rounds late"},
+	{Name: "type", Kind: cli.Text, Category: catExchange, Arg: "TYPE", Choices: maltpipe.Types, Def: "f64", Help: "of the elements"},
+	{Name: "frames", Kind: cli.Boolean, Category: catExchange, Help: "length-prefixed binary vectors, not lines"},
+	{Name: "quiet", Kind: cli.Boolean, Category: catExchange, Help: "errors only"},
+}, append(clusterFlags("shard", "run_dir", "replace_timeout", "slow_factor", "checkpoint", "checkpoint_every", "resume", "elastic", "spare", "schedule", "checksum", "shm", "transport", "verbs_device", "trace_dir", "stall_timeout", "file_timeout"), &cli.Spec{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"})...)
 
 // clusterFlags returns the learner's options of a job, except those in but. Commands that join
 // a job share the learner's rows, so that help and checks are the same.

@@ -6,6 +6,7 @@
 //   - [Jobs] and [Cancel] send requests to a spanning_tree server.
 //   - [Doctor] examines the network between ranks, or lists RDMA devices.
 //   - [AllReduce] reduces vectors from stdin over the ranks of a job.
+//   - [Malt] exchanges vectors from stdin with other ranks of a job.
 //   - [Topo] draws the schedule of an all-reduce, and [Bench] measures one.
 //   - [Keygen] makes secrets and certificates, and [Faults] lists the faults of GVW_FAULT.
 //   - [Hadoop] computes split sizes, and whether all maps of a job fit a cluster at once.
