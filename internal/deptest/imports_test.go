@@ -161,6 +161,7 @@ var layers = []layer{
 		"a library, since gvw bench is a command of the product; it starts ranks as any launcher does",
 	},
 	{"quickstart", []string{"feature", "model", "=quickstart"}, "small programs that show how to use files and models"},
+	{"examples", []string{"=malt"}, "programs as users of the libraries write them"},
 	{"tests", []string{"tests"}, "end-to-end tests run the programs as a user does"},
 	{"internal/deps", nil, "a tool of the project, not of the product"},
 	{"internal/testsum", nil, "a tool of the project, not of the product"},
