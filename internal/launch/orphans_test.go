@@ -91,13 +91,9 @@ func TestStoppedWorkerIsWokenToEnd(t *testing.T) {
 
 // A stopped worker is continued when the job ends, and handles SIGTERM.
 func TestStoppedWorkerIsWoken(t *testing.T) {
-	began := time.Now()
 	results, root, err := Job{Restarts: 1}.Run(t.Context(), workers("hang", "exit 2 200"))
 	if err != nil || root != 1 {
 		t.Errorf("root %d, %+v; %v", root, results, err)
-	}
-	if took := time.Since(began); took > 8*time.Second {
-		t.Errorf("it took %v", took)
 	}
 }
 

@@ -5,7 +5,11 @@ package launch
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -108,16 +112,29 @@ func TestPausesGrowToALimit(t *testing.T) {
 // A failed worker that Without spares does not fail the job, unless no worker succeeds. A
 // failure that Without does not spare ends the job.
 func TestOthersGoOnWithout(t *testing.T) {
-	j := Job{Without: func(r Result) bool { return r.Code == 70 }}
 	for _, c := range []struct {
-		roles []string
+		roles []string // rank 1 ends first: the others wait for FILE
 		root  int
 	}{
-		{[]string{"exit 0 200", "exit 70 0", "exit 0 100"}, -1},
-		{[]string{"exit 70 200", "exit 70 0"}, 1},
-		{[]string{"obey", "exit 70 0", "exit 9 100"}, 2},
+		{[]string{"after FILE 0", "exit 70 0", "exit 0 100"}, -1},
+		{[]string{"after FILE 70", "exit 70 0"}, 1},
+		{[]string{"obey", "exit 70 0", "after FILE 9"}, 2},
 	} {
-		results, root, err := j.Run(t.Context(), workers(c.roles...))
+		file := filepath.Join(t.TempDir(), "spared")
+		var once sync.Once
+		j := Job{Without: func(r Result) bool {
+			once.Do(func() {
+				if err := os.WriteFile(file, nil, 0o600); err != nil {
+					t.Error(err)
+				}
+			})
+			return r.Code == 70
+		}}
+		var roles []string
+		for _, role := range c.roles {
+			roles = append(roles, strings.ReplaceAll(role, "FILE", file))
+		}
+		results, root, err := j.Run(t.Context(), workers(roles...))
 		if err != nil || root != c.root || !results[1].Spared || results[1].Attempt != 1 {
 			t.Errorf("%v: root %d, want %d; %+v, %v", c.roles, root, c.root, results, err)
 		}
