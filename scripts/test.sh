@@ -15,7 +15,8 @@
 #   GVW_HADOOP_CACHE   where the jars of Hadoop are kept (else the user's cache)
 #   CI=true            missing Debian packages are installed; otherwise make setup does it
 #
-# Each test runs once: packages with concurrency under the race detector, and
+# Most tests wait for processes and time-outs, so more of them run at a time than there
+# are processors. Each test runs once: packages with concurrency under the race detector, and
 # without it only those of their tests that the detector's run skipped or sampled.
 # A step that fails does not stop the ones after it; the report at the end lists all
 # failures and all skips with their reasons.
@@ -29,6 +30,7 @@ log=$(mktemp -d "${TMPDIR:-/tmp}/gvw-test.XXXXXX") || exit 1
 trap 'rm -rf "$log"' EXIT
 go build -o "$log/testsum" ./internal/testsum || exit 1
 begun=$(date +%s)
+processors=$(nproc 2>/dev/null || echo 2)
 
 heading() { printf '\n== %s (%d s)\n' "$1" "$(($(date +%s) - begun))"; }
 
@@ -61,7 +63,8 @@ silent() {
 gotest() {
 	local run=$1 ends
 	shift
-	go test -json -timeout 15m "$@" 2>&1 | "$log/testsum" -record "$log/$run.json"
+	# The step vet has vetted all packages.
+	go test -json -vet=off -timeout 15m -p "$((2 * processors))" "$@" 2>&1 | "$log/testsum" -record "$log/$run.json"
 	ends="${PIPESTATUS[*]}"
 	case $ends in
 	"0 0" | *" 1") ;;
@@ -189,9 +192,8 @@ heading "unit tests of the other packages"
 gotest unit $others
 
 heading "end-to-end tests"
-# Most of them wait for processes, so more run at a time than there are processors.
 # shellcheck disable=SC2046
-gotest e2e -count=1 -parallel $((2 * $(nproc 2>/dev/null || echo 2))) $(go list ./tests/... | grep -v "^$module/tests/\(hadoop\|rdma\)\$")
+gotest e2e -count=1 -parallel $((3 * processors)) $(go list ./tests/... | grep -v "^$module/tests/\(hadoop\|rdma\)\$")
 
 [ $tier = all ] || report
 

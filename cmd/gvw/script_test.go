@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/gvw-project/gvw/allreduce/verbs"
+	"github.com/gvw-project/gvw/internal/invariant"
 )
 
 // TestMain lets the test binary act as gvw: scripts call it, and gvw run calls it
@@ -26,10 +28,14 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"gvw": main})
 }
 
+// raced are the scripts that run under the race detector with -short: those in which a process
+// does most at a time. All scripts take 90 s of processor time there, and 21 s without it.
+var raced = []string{"malt", "run", "secure", "shrink", "supervise"}
+
 // TestScripts checks the contract of the command line: stdout, stderr and the exit codes.
 // Each script is a session that a user could type.
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
+	params := testscript.Params{
 		Dir:                 "testdata",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
@@ -48,7 +54,15 @@ func TestScripts(t *testing.T) {
 			}
 			return false, fmt.Errorf("unknown condition %s", name)
 		},
-	})
+	}
+	if testing.Short() && invariant.Enabled {
+		t.Logf("sampled: under the race detector, which checks the packages by themselves, only %q", raced)
+		params.Dir = ""
+		for _, name := range raced {
+			params.Files = append(params.Files, filepath.Join("testdata", name+".txtar"))
+		}
+	}
+	testscript.Run(t, params)
 }
 
 // scriptCode runs a program and checks its exit code: code 5 gvw -d missing.vw
