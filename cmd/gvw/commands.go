@@ -179,6 +179,23 @@ docs/learners.md describes the learner.
 			}},
 		},
 		{
+			Name: "nn", Run: programs.NN,
+			Sets: []*cli.FlagSet{{
+				At: "gvw nn", Specs: flags.NN,
+				Before: `gvw nn trains a neural network with fully connected layers.
+
+  gvw nn -d train.vw -f model --hidden 64 --classes 10
+  gvw nn -t -i model -d test.vw -p predictions
+  gvw run -n 4 -- ./gvw nn -d train.vw -f model --hidden 64 --classes 10 --malt all
+`,
+				After: `
+Examples are lines of vw's text, or of LIBSVM's. docs/learners.md describes the
+learner.
+`,
+				NoWords: "gvw nn takes options only, but got %q: the data is given by -d",
+			}},
+		},
+		{
 			Name: "supervise", // main runs it: it returns the exit code of another program
 			Sets: []*cli.FlagSet{{
 				At: "gvw supervise, before the --", Specs: flags.Supervise,
@@ -310,7 +327,7 @@ func learnHelp(f *cli.FlagSet, all bool) string {
   gvw inspect | diff | convert                 look at models
   gvw allreduce | malt | doctor | topo         sums, vectors, network, schedules
   gvw supervise | jobs | cancel | faults       restart ranks, end jobs, rehearse
-  gvw svm | factor | bench | keygen | mapper | hadoop | version | help [all]
+  gvw svm | factor | nn | bench | keygen | mapper | hadoop | version | help [all]
 `)
 	cli.WriteOptions(&b, f.Specs, all)
 	if all {

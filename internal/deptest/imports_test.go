@@ -108,7 +108,7 @@ var layers = []layer{
 	},
 
 	{"internal/cli", slices.Concat(bottom, []string{"internal/compat"}), "the command line and the process, independent of any command"},
-	{"internal/flags", slices.Concat(bottom, wires, []string{"internal/cli", "internal/compat", "=allreduce", "allreduce/doctor", "allreduce/pipe", "bench/collective", "hdfsio/hdfs", "=learn", "learn/metric", "malt/graph", "malt/pipe", "=optim", "optim/ftrl"}), "tables of options need the values that libraries accept, but no command"},
+	{"internal/flags", slices.Concat(bottom, wires, []string{"internal/cli", "internal/compat", "=allreduce", "allreduce/doctor", "allreduce/pipe", "bench/collective", "hdfsio/hdfs", "=learn", "learn/metric", "learn/nn", "malt/graph", "malt/pipe", "=optim", "optim/ftrl"}), "tables of options need the values that libraries accept, but no command"},
 	{"internal/files", slices.Concat(bottom, []string{"internal/cli", "internal/flags", "internal/launch", "=hdfsio", "hdfsio/hdfs", "hdfsio/siteconf", "=learn"}), "options that name files become file systems, inputs and outputs, for any command"},
 	{"internal/joinflags", slices.Concat(bottom, wires, []string{"internal/cli", "internal/flags", "internal/files", "internal/launch", "internal/spantree/protocol", "=allreduce", "allreduce/verbs"}), "the learner, gvw allreduce and gvw doctor join a job with the same options; the protocol has the rule of elastic jobs"},
 	{
@@ -145,6 +145,7 @@ var layers = []layer{
 	{"learn/internal/training", slices.Concat(bottom, []string{"model", "optim"}), "the parts that stages share need no stage"},
 	{"learn/internal/vwtext", slices.Concat(bottom, []string{"feature", "loss", "learn/metric", "learn/internal/snapshot"}), "vw's output format does not depend on the stage"},
 	{"learn/factor", slices.Concat(bottom, []string{"learn/internal/modelbytes"}), "a model learns from one rating at a time: it needs no files, no job and no training loop"},
+	{"learn/nn", slices.Concat(bottom, []string{"feature", "learn/internal/modelbytes"}), "a model learns from one example at a time: it needs no files, no job and no training loop"},
 	{"learn/svm", slices.Concat(bottom, []string{"feature", "learn/internal/modelbytes"}), "a model learns from one example at a time: it needs no files, no job and no training loop"},
 	{"learn/internal/modelbytes", nil, "an encoding needs none of its models"},
 	{"learn/metric", bottom, "a metric depends on predictions and labels only"},

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/learn/nn"
 	"github.com/gvw-project/gvw/malt/graph"
 )
 
@@ -27,6 +28,26 @@ var Factor = programFlags(
 	&cli.Spec{Name: "learning_rate", Short: "l", Kind: cli.Float, Positive: true, Category: catProgram, Arg: "R", Def: "0.01", Help: "length of a step in the first pass"},
 	&cli.Spec{Name: "rate_decay", Kind: cli.Float, Category: catProgram, Arg: "X", Def: "0", Help: "pass n, from 0, has the rate R/(1+nX)"},
 	&cli.Spec{Name: "lambda", Kind: cli.Float, Positive: true, Category: catProgram, Arg: "X", Def: "0.05", Help: "L2 regularisation of biases and factors, per rating"},
+)
+
+// NN are the options of `gvw nn`.
+var NN = programFlags(
+	&cli.Spec{Name: "hidden", Kind: cli.Text, Category: catProgram, Arg: "N,N,..", Help: "units of the hidden layers, from the input up; none: a linear model"},
+	&cli.Spec{Name: "classes", Kind: cli.Integer, Positive: true, Max: nn.MaxUnits, Category: catProgram, Arg: "K", Def: "1", Help: "labels are classes from 1 to K; 1: labels above 0 are the positive class"},
+	&cli.Spec{Name: "loss_function", Kind: cli.Text, Category: catProgram, Arg: "LOSS", Choices: nn.Losses, Help: "loss: that of K classes is softmax if left out, that of one score logistic"},
+	&cli.Spec{Name: "activation", Kind: cli.Text, Category: catProgram, Arg: "F", Choices: nn.Activations, Def: nn.ReLU, Help: "activation of hidden layers"},
+	&cli.Spec{Name: "embedding", Kind: cli.Boolean, Category: catProgram, Help: "no activation for the first hidden layer"},
+	&cli.Spec{Name: "text", Kind: cli.Boolean, Category: catProgram, Help: "take log(1+x) of values, and scale examples to length 1"},
+	&cli.Spec{Name: "standardize", Kind: cli.Boolean, Category: catProgram, Help: "give each feature mean 0 and deviation 1: for dense data"},
+	&cli.Spec{Name: "batch", Kind: cli.Integer, Positive: true, Category: catProgram, Arg: "N", Def: "32", Help: "examples of a step"},
+	&cli.Spec{Name: "rule", Kind: cli.Text, Category: catProgram, Arg: "R", Choices: nn.Rules, Def: nn.AdaGrad, Help: "rule of a step"},
+	&cli.Spec{Name: "learning_rate", Short: "l", Kind: cli.Float, Positive: true, Category: catProgram, Arg: "R", Def: "0.02", Help: "length of a step in the first pass"},
+	&cli.Spec{Name: "rate_decay", Kind: cli.Float, Category: catProgram, Arg: "X", Def: "0", Help: "pass n, from 0, has the rate R/(1+nX)"},
+	&cli.Spec{Name: "momentum", Kind: cli.Float, Category: catProgram, Arg: "M", Def: "0.9", Help: "share of the last step in the next one, with --rule momentum"},
+	&cli.Spec{Name: "lambda", Kind: cli.Float, Category: catProgram, Arg: "X", Def: "0", Help: "L2 regularisation of weights, per step"},
+	&cli.Spec{Name: "layer_graphs", Kind: cli.Text, Category: catCluster, Arg: "G,G,..", Help: "graphs of the layers, from the input up, instead of --malt"},
+	&cli.Spec{Name: "layer_syncs", Kind: cli.Text, Category: catCluster, Arg: "H,H,..", Help: "likewise, instead of --sync"},
+	&cli.Spec{Name: "whole_every", Kind: cli.Integer, Positive: true, Category: catCluster, Arg: "N", Def: "1", Help: "send whole weights in each N-th exchange, and only changes in the others"},
 )
 
 // programFlags returns the options of a learner of package programs: those that all have, and its own.

@@ -5,6 +5,7 @@ package programs
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/joinflags"
@@ -30,6 +31,9 @@ type job struct {
 	since     int // examples since the last exchange
 	exchanges int
 
+	graphs, syncs []string // of the first vectors, instead of those of config
+	whole         int      // updates from one with whole rows to the next; 0 and 1: all
+
 	vectors []*malt.Vector[float32] // the model
 	last    []*malt.Vector[float32] // its average over all ranks
 }
@@ -47,7 +51,7 @@ func checkJob(s *cli.Settings) []error {
 	case isRank && !s.Has("malt"):
 		errs = append(errs, cli.Usagef("--node without --malt GRAPH: each rank would train a model of its own"))
 	}
-	for _, name := range []string{"malt", "sync", "cb_size"} {
+	for _, name := range []string{"malt", "sync", "cb_size", "layer_graphs", "layer_syncs", "whole_every"} {
 		if s.Has(name) && !isRank {
 			errs = append(errs, cli.Usagef("--%s would be ignored: this is no rank of a job (gvw run -n 4 -- gvw svm --malt all ...)", name))
 		}
@@ -84,7 +88,16 @@ func joinJob(p *cli.Process, c *cli.Context) (*job, error) {
 	return &job{
 		group: g, members: at.Total, every: int(number(c, "cb_size", defaultExchange)),
 		config: malt.VectorConfig{ObjectConfig: malt.ObjectConfig{Graph: c.String("malt"), Sync: c.String("sync")}},
+		graphs: words(c.String("layer_graphs")), syncs: words(c.String("layer_syncs")), whole: int(c.Uint64("whole_every")),
 	}, nil
+}
+
+// words returns words that are separated by commas.
+func words(list string) []string {
+	if list == "" {
+		return nil
+	}
+	return strings.Split(list, ",")
 }
 
 // share creates the shared vectors of a program.
@@ -98,7 +111,14 @@ func (j *job) share(p program) error {
 
 // vector creates a shared vector.
 func (j *job) vector(name string, length int) (*malt.Vector[float32], error) {
-	v, err := malt.NewVector[float32](j.group, name, length, j.config)
+	config, n := j.config, len(j.vectors)
+	if n < len(j.graphs) {
+		config.Graph = j.graphs[n]
+	}
+	if n < len(j.syncs) {
+		config.Sync = j.syncs[n]
+	}
+	v, err := malt.NewVector[float32](j.group, name, length, config)
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func codeLines(t *testing.T, name string) (all, parallel int) {
 // and in the files NAME*.go and maltNAME.go of this package. The paper on MALT gives 15 % for three programs.
 func TestAProgramGoesParallelInFewLines(t *testing.T) {
 	sum, sumParallel := 0, 0
-	for _, name := range []string{"svm", "factor"} {
+	for _, name := range []string{"svm", "factor", "nn"} {
 		all, parallel := 0, 0
 		for _, pattern := range []string{"../../learn/" + name + "/*.go", name + "*.go", "malt" + name + "*.go"} {
 			files, err := filepath.Glob(pattern)

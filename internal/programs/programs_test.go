@@ -5,15 +5,18 @@ package programs
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/flags"
@@ -24,6 +27,7 @@ import (
 func table() *cli.Table {
 	return cli.NewTable(&cli.FlagSet{At: "gvw", Specs: flags.Learn}, []*cli.Command{
 		{Name: "svm", Run: SVM, Sets: []*cli.FlagSet{{At: "gvw svm", Specs: flags.SVM}}},
+		{Name: "nn", Run: NN, Sets: []*cli.FlagSet{{At: "gvw nn", Specs: flags.NN}}},
 		{Name: "factor", Run: Factor, Sets: []*cli.FlagSet{{At: "gvw factor", Specs: flags.Factor}}},
 	})
 }
@@ -50,6 +54,9 @@ func succeed(t *testing.T, args ...string) string {
 	return out
 }
 
+// hang is a time within which every job of a test ends.
+const hang = 60 * time.Second
+
 // parallel runs a command as all ranks of a job, in this process.
 func parallel(t *testing.T, total int, args ...string) {
 	t.Helper()
@@ -68,11 +75,13 @@ func parallel(t *testing.T, total int, args ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	ctx, cancel := context.WithTimeoutCause(t.Context(), hang, errors.New("the ranks hang"))
+	defer cancel()
 	outs, errs := make([]string, total), make([]error, total)
 	var ranks sync.WaitGroup
 	for rank := range total {
 		ranks.Go(func() {
-			outs[rank], errs[rank] = execute(t.Context(), append(args, "--span_server", "127.0.0.1", "--span_server_port", port, "--unique_id", "1",
+			outs[rank], errs[rank] = execute(ctx, append(slices.Clip(args), "--span_server", "127.0.0.1", "--span_server_port", port, "--unique_id", "1",
 				"--total", strconv.Itoa(total), "--node", strconv.Itoa(rank), "--bind", "127.0.0.1")...)
 		})
 	}

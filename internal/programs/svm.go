@@ -116,13 +116,16 @@ func (s *svmProgram) predict(ex example) float64 {
 
 func (s *svmProgram) report() string {
 	if s.sums == nil {
-		return "no labels"
+		return measures(nil)
 	}
 	return fmt.Sprintf("loss %.6f, %s", s.loss/s.sums.Weight(), measures(s.sums))
 }
 
-// measures returns the values of all measures.
+// measures returns the values of all measures; nil has no examples with labels.
 func measures(s *metric.Sums) string {
+	if s == nil {
+		return "no labels"
+	}
 	var b strings.Builder
 	for i, v := range s.Values() {
 		if i > 0 {

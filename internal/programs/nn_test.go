@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package programs
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// rings returns the lines of points in three rings around the origin, which are three classes.
+func rings(seed uint64, n int) (lines []string) {
+	r := rand.New(rand.NewPCG(seed, 1))
+	for range n {
+		x, y := 3*r.Float64()-1.5, 3*r.Float64()-1.5
+		class := 1
+		switch d := x*x + y*y; {
+		case d > 1.5:
+			class = 3
+		case d > 0.5:
+			class = 2
+		}
+		lines = append(lines, fmt.Sprintf("%d |p x:%.4f y:%.4f", class, x, y))
+	}
+	return lines
+}
+
+func TestNNIsDeterministicAndContinues(t *testing.T) {
+	data := written(t, rings(1, 1000)...)
+	model := filepath.Join(t.TempDir(), "m")
+	common := []string{"nn", "-d", data, "--classes", "3", "--hidden", "24", "--passes", "5", "--random_seed", "3", "--standardize", "-l", "0.05"}
+	succeed(t, append(common, "-f", model)...)
+	succeed(t, append(common, "-f", model+"2")...)
+	if !bytes.Equal(read(t, model), read(t, model+"2")) {
+		t.Error("the same seed gave different models")
+	}
+	before := measured(t, "accuracy", "nn", model, data)
+	succeed(t, "nn", "-d", data, "-i", model, "-f", model+"3", "--passes", "20")
+	if got := measured(t, "accuracy", "nn", model+"3", data); got <= before || got < 0.93 {
+		t.Errorf("accuracy after more passes: got %v, want more than %v and 0.93", got, before)
+	}
+}
+
+func TestNNOnSeveralRanks(t *testing.T) {
+	data, test := written(t, rings(1, 2000)...), written(t, rings(2, 500)...)
+	model := filepath.Join(t.TempDir(), "m")
+	for _, how := range []string{
+		"--malt all --sync bsp",
+		"--malt all --sync bsp --whole_every 4",
+		"--malt ring --sync notify_ack --layer_graphs all,ring --layer_syncs ssp:2",
+	} {
+		parallel(t, 3, append([]string{
+			"nn", "-d", data, "-f", model, "--classes", "3", "--hidden", "24", "--passes", "20",
+			"-l", "0.05", "--standardize", "--cb_size", "50",
+		}, strings.Fields(how)...)...)
+		if got := measured(t, "accuracy", "nn", model, test); got < 0.85 {
+			t.Errorf("accuracy of 3 ranks, %s: got %v, want 0.85", how, got)
+		}
+	}
+}
+
+func TestNNRefusesWrongLabels(t *testing.T) {
+	for _, label := range []string{"0", "4", "1.5"} {
+		data := written(t, label+" |p x:1")
+		if _, err := execute(t.Context(), "nn", "-d", data, "--classes", "3"); err == nil || !strings.Contains(err.Error(), "want a class from 1 to 3") {
+			t.Errorf("label %s: got %v, want an error", label, err)
+		}
+	}
+}
+
+// The bounds are below the scores of all passes, which docs/learners.md has.
+func TestNNOnRealData(t *testing.T) {
+	for _, c := range []struct {
+		set, measure string
+		least        float64
+		args         string
+	}{
+		{"higgs-mini", "auc", 0.77, "--standardize --hidden 64,32 --rule momentum -l 0.05 --passes 15 --lambda 0.003 --rate_decay 0.2"},
+		{"fashion-mini", "accuracy", 0.78, "--classes 10 --hidden 32 --rule momentum --rate_decay 0.2 --passes 4"},
+		{"20news", "accuracy", 0.7, "--classes 20 --text --hidden 16,16 --embedding --loss_function ranking -l 0.1 --passes 2"},
+	} {
+		t.Run(c.set, func(t *testing.T) {
+			train, test := dataSet(t, c.set)
+			model := filepath.Join(t.TempDir(), "m")
+			succeed(t, append([]string{"nn", "-d", train, "-f", model}, strings.Fields(c.args)...)...)
+			if got := measured(t, c.measure, "nn", model, test); got < c.least {
+				t.Errorf("%s: got %v, want %v", c.measure, got, c.least)
+			}
+		})
+	}
+}
