@@ -364,12 +364,12 @@ func TestCoderRoundTrip(t *testing.T) {
 			c.F64("f", f)
 			c.F32("g", g)
 			c.Flag("flag", flag)
-			c.Bytes("bytes", b, 50)
+			c.Blob("bytes", b, 50)
 			c.F64s("v", v)
 		}
-		w := snapshot.Coder{}
+		w := snapshot.Encode(nil)
 		code(&w, &n, &f, &g, &flag, &b, v)
-		r := snapshot.Coder{B: w.B, Reading: true}
+		r := snapshot.Decode(w.Bytes())
 		var n2 int
 		var f2 float64
 		var g2 float32

@@ -102,7 +102,7 @@ func (c *trainer) own(d *snapshot.Coder) {
 	c.tally.Own(d)
 	n := c.nth
 	if d.Number("phase", &n, snapshot.MaxPhase); n != c.nth { // the record is of the stage before, and has nothing for this one
-		d.B = nil
+		d.Drop()
 		return
 	}
 	c.stage.Own(d)
@@ -162,11 +162,11 @@ func (c *trainer) keepResults() {
 		return
 	}
 	// The order of the fields is that of readResults.
-	w := snapshot.Coder{B: c.results.Small[:0]}
+	w := snapshot.Encode(c.results.Small[:0])
 	c.job.Records(&w)
 	c.tally.Outcome(&w)
 	c.stage.Outcome(&w)
-	c.results = snapshot.Snapshot{Phase: c.nth, Steps: c.steps + 1, Small: w.B, Arrays: c.stage.OutcomeArrays()}
+	c.results = snapshot.Snapshot{Phase: c.nth, Steps: c.steps + 1, Small: w.Bytes(), Arrays: c.stage.OutcomeArrays()}
 	c.known = true
 }
 
@@ -213,12 +213,12 @@ func (c *trainer) current(buf []byte) snapshot.Snapshot {
 		return snapshot.Snapshot{}
 	}
 	// The order of the fields is that of readState.
-	w := snapshot.Coder{B: buf[:0]}
+	w := snapshot.Encode(buf[:0])
 	w.Number("steps with predictions", &c.predicted, c.steps)
 	c.tally.Shared(&w)
 	c.job.Records(&w)
 	c.stage.Shared(&w)
-	return snapshot.Snapshot{Phase: c.nth, Steps: c.steps, Small: w.B, Arrays: c.stage.SharedArrays()}
+	return snapshot.Snapshot{Phase: c.nth, Steps: c.steps, Small: w.Bytes(), Arrays: c.stage.SharedArrays()}
 }
 
 // WriteState writes the state from which the next step starts, for another rank or a
@@ -264,7 +264,7 @@ func (c *trainer) readState(r io.Reader) error {
 		}
 		return nil // this rank is in this state, and may have done the work of the first step
 	}
-	d := snapshot.Coder{B: p.Small, Reading: true}
+	d := snapshot.Decode(p.Small)
 	var predicted int
 	d.Number("steps with predictions", &predicted, p.Steps)
 	if c.files.Any() && predicted > c.written {
@@ -351,11 +351,11 @@ func (c *trainer) readResults(r io.Reader) error {
 		return fmt.Errorf("they are of step %d in phase %d, and this rank wants those of phase %d", p.Steps, p.Phase+1, c.nth+1)
 	}
 	c.known = false
-	d := snapshot.Coder{B: p.Small, Reading: true}
+	d := snapshot.Decode(p.Small)
 	c.job.Records(&d)
 	c.tally.Outcome(&d)
-	if d.Err == nil {
-		d.Err = c.job.Merge()
+	if d.Err() == nil {
+		d.FailWith(c.job.Merge())
 	}
 	c.stage.Outcome(&d)
 	if err := d.End("the results"); err != nil {

@@ -42,6 +42,9 @@
 //   - Coding integers, flags, raw bytes and views allocates nothing but what
 //     dst grows by. Decoded texts and lists are copies; views are not.
 //
+// A package whose messages have common rules wraps a Coder: in
+// learn/internal/snapshot every number has 8 bytes and a limit.
+//
 // # Formats without a Coder
 //
 // Some formats have another purpose, and their own code:

@@ -99,14 +99,14 @@ func (m *Batch) Shared(c *snapshot.Coder) {
 	// The reader allocates these vectors here, and ReadArrays fills them.
 	for _, v := range []*[]float32{&m.best, &m.final} {
 		there := *v != nil
-		if c.Flag("a further vector", &there); !c.Reading {
+		if c.Flag("a further vector", &there); !c.Reading() {
 			continue
 		}
 		if *v = nil; there {
 			*v = make([]float32, n)
 		}
 	}
-	if c.Reading {
+	if c.Reading() {
 		m.got = st
 	}
 }
@@ -152,7 +152,7 @@ func (m *Batch) Adopt() (err error) {
 
 // Outcome codes the scalar sums.
 func (m *Batch) Outcome(c *snapshot.Coder) {
-	if c.Reading {
+	if c.Reading() {
 		m.arrange(m.request().Kind)
 	}
 	for _, v := range []*float64{&m.sums.Loss, &m.sums.Weight, &m.sums.Curvature} {

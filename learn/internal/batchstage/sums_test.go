@@ -209,10 +209,10 @@ func TestHeadRoundTrip(t *testing.T) {
 				HeldOut: rapid.Bool().Draw(t, "held out"), HoldoutKnown: rapid.Bool().Draw(t, "known"), Mixes: rapid.Bool().Draw(t, "mixes"),
 			},
 		}
-		w := snapshot.Coder{}
+		w := snapshot.Encode(nil)
 		codeHead(&w, &want)
 		var got descent.Head
-		r := snapshot.Coder{B: w.B, Reading: true}
+		r := snapshot.Decode(w.Bytes())
 		codeHead(&r, &got)
 		if err := r.End("the head"); err != nil {
 			t.Fatal(err)

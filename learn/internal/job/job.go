@@ -76,11 +76,11 @@ func (j *Job) KeepOwn(own Record) { j.own, j.All = own, own }
 
 // Records codes the records of all ranks, as the last exchange has left them.
 func (j *Job) Records(c *snapshot.Coder) {
-	if !j.Keep && !c.Reading { // a single process has exchanged nothing
+	if !j.Keep && !c.Reading() { // a single process has exchanged nothing
 		j.gathered = append(j.gathered[:0], j.encode(j.own))
 	}
 	j.members.code(c)
-	if c.Err != nil {
+	if c.Err() != nil {
 		return
 	}
 	for len(j.gathered) < j.Size() {
@@ -88,19 +88,19 @@ func (j *Job) Records(c *snapshot.Coder) {
 	}
 	j.gathered = j.gathered[:j.Size()]
 	for i := range j.gathered {
-		c.Bytes(fmt.Sprintf("record of rank %d", j.Number(i)), &j.gathered[i], snapshot.MaxSmall)
+		c.Blob(fmt.Sprintf("record of rank %d", j.Number(i)), &j.gathered[i], snapshot.MaxSmall)
 	}
 }
 
 // encode returns a record in its wire form. If the state may be read by another attempt, it is
 // followed by the fields that a replacement needs.
 func (j *Job) encode(r Record) []byte {
-	w := snapshot.Coder{B: r.appendTo(j.buf[:0])}
+	w := snapshot.Encode(r.appendTo(j.buf[:0]))
 	if j.Keep || j.Total == 1 {
 		j.Own(&w)
 	}
-	j.buf = w.B
-	return w.B
+	j.buf = w.Bytes()
+	return w.Bytes()
 }
 
 // Adopt continues from the record of this rank, which it returns. The record may come from
@@ -118,7 +118,7 @@ func (j *Job) Adopt() (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := snapshot.Coder{B: rest, Reading: true}
+	d := snapshot.Decode(rest)
 	j.Own(&d)
 	if err := d.End("the record of this rank"); err != nil {
 		return nil, err

@@ -86,11 +86,11 @@ func (r *members) Without(live []int) error {
 func (r *members) code(c *snapshot.Coder) {
 	total := r.Total
 	c.Number("ranks", &total, snapshot.MaxCount)
-	if c.Err == nil && total != r.Total {
+	if c.Err() == nil && total != r.Total {
 		c.Fail("it is of a job of %d ranks, and this one has %d", total, r.Total)
 	}
 	n := len(r.Live)
-	if c.Number("ranks left", &n, r.Total); c.Reading {
+	if c.Number("ranks left", &n, r.Total); c.Reading() {
 		r.Live = nil
 		if n > 0 {
 			r.Live = make([]int, n)
@@ -98,17 +98,17 @@ func (r *members) code(c *snapshot.Coder) {
 	}
 	for i := range r.Live {
 		c.Number("rank left", &r.Live[i], r.Total-1)
-		if c.Err == nil && i > 0 && r.Live[i] <= r.Live[i-1] {
+		if c.Err() == nil && i > 0 && r.Live[i] <= r.Live[i-1] {
 			c.Fail("ranks left: %d comes after %d", r.Live[i], r.Live[i-1])
 		}
 	}
 	n = len(r.Lost)
-	if c.Number("ranks lost", &n, r.Total); c.Reading {
+	if c.Number("ranks lost", &n, r.Total); c.Reading() {
 		r.Lost = make([]lostRank, n)
 	}
 	for i := range r.Lost {
 		l := &r.Lost[i]
 		c.Number("rank lost", &l.Rank, r.Total-1)
-		c.Bytes(fmt.Sprintf("record of rank %d, which is lost", l.Rank), &l.Record, snapshot.MaxSmall)
+		c.Blob(fmt.Sprintf("record of rank %d, which is lost", l.Rank), &l.Record, snapshot.MaxSmall)
 	}
 }

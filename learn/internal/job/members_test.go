@@ -87,10 +87,10 @@ func TestMembersPartitionTheJob(t *testing.T) {
 func TestMembersRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := drawMembers(t)
-		w := snapshot.Coder{}
+		w := snapshot.Encode(nil)
 		want.code(&w)
 		got := members{Rank: want.Rank, Total: want.Total, Live: []int{0}, Lost: []lostRank{{}}}
-		r := snapshot.Coder{B: bytes.Clone(w.B), Reading: true}
+		r := snapshot.Decode(bytes.Clone(w.Bytes()))
 		got.code(&r)
 		if err := r.End("members"); err != nil {
 			t.Fatal(err)
@@ -100,8 +100,8 @@ func TestMembersRoundTrip(t *testing.T) {
 			t.Fatalf("(-want +got):\n%s", diff)
 		}
 		other := members{Total: want.Total + 1}
-		r = snapshot.Coder{B: w.B, Reading: true}
-		if other.code(&r); r.Err == nil {
+		r = snapshot.Decode(w.Bytes())
+		if other.code(&r); r.Err() == nil {
 			t.Fatal("the ranks of a job of another size were accepted")
 		}
 	})
@@ -110,13 +110,13 @@ func TestMembersRoundTrip(t *testing.T) {
 // Bytes from anywhere give members whose numbers are in range and in order, or an error.
 func FuzzMembers(f *testing.F) {
 	r := members{Total: 4, Live: []int{1, 3}, Lost: []lostRank{{0, []byte("a")}, {2, nil}}}
-	w := snapshot.Coder{}
+	w := snapshot.Encode(nil)
 	r.code(&w)
-	f.Add(w.B)
+	f.Add(w.Bytes())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r := members{Total: 4}
-		d := snapshot.Coder{B: b, Reading: true}
-		if r.code(&d); d.Err != nil {
+		d := snapshot.Decode(b)
+		if r.code(&d); d.Err() != nil {
 			return
 		}
 		for i := range r.Size() {

@@ -31,16 +31,16 @@ func (o *Provenance) Code(c *snapshot.Coder, rank int) {
 	for i := range then {
 		c.U64("what this rank has read", &then[i])
 	}
-	if !c.Reading || c.Err != nil || then == now {
+	if !c.Reading() || c.Err() != nil || then == now {
 		return
 	}
 	if data := [3]uint64(then[:3]); data != [3]uint64(now[:3]) {
 		if [3]uint64(now[:3]) != [3]uint64{} { // a rank that has read nothing cannot compare
-			c.Err = &ProvenanceError{rank, describe(data), describe([3]uint64(now[:3]))}
+			c.FailWith(&ProvenanceError{rank, describe(data), describe([3]uint64(now[:3]))})
 		}
 		return
 	}
-	c.Err = &ProvenanceError{rank, fmt.Sprintf("a model of CRC %08x", then[3]), fmt.Sprintf("one of CRC %08x", now[3])}
+	c.FailWith(&ProvenanceError{rank, fmt.Sprintf("a model of CRC %08x", then[3]), fmt.Sprintf("one of CRC %08x", now[3])})
 }
 
 // SkipProvenance skips what [Provenance.Code] writes, for a reader that takes only other parts of a record.

@@ -58,7 +58,7 @@ func provenanceOf(t *testing.T, text, model string, unread bool) *Provenance {
 // read its data yet cannot compare the data.
 func TestProvenance(t *testing.T) {
 	const text = "1 | a\n-1 | b\n"
-	w := snapshot.Coder{}
+	w := snapshot.Encode(nil)
 	provenanceOf(t, text, "model", false).Code(&w, 3)
 	for name, c := range map[string]struct {
 		reader *Provenance
@@ -70,21 +70,21 @@ func TestProvenance(t *testing.T) {
 		"less data":     {provenanceOf(t, "1 | a\n", "model", false), "this rank has 1 examples in 6 bytes"},
 		"another model": {provenanceOf(t, text, "other", false), "a model of CRC "},
 	} {
-		r := snapshot.Coder{B: w.B, Reading: true}
+		r := snapshot.Decode(w.Bytes())
 		c.reader.Code(&r, 3)
-		_, refused := errors.AsType[*ProvenanceError](r.Err)
+		_, refused := errors.AsType[*ProvenanceError](r.Err())
 		switch {
-		case c.want == "" && r.Err != nil:
-			t.Errorf("%s: %v", name, r.Err)
-		case c.want != "" && (!refused || !strings.Contains(r.Err.Error(), c.want) || !strings.HasPrefix(r.Err.Error(), "rank 3: ")):
-			t.Errorf("%s: got %v, want rank 3 and %q", name, r.Err, c.want)
+		case c.want == "" && r.Err() != nil:
+			t.Errorf("%s: %v", name, r.Err())
+		case c.want != "" && (!refused || !strings.Contains(r.Err().Error(), c.want) || !strings.HasPrefix(r.Err().Error(), "rank 3: ")):
+			t.Errorf("%s: got %v, want rank 3 and %q", name, r.Err(), c.want)
 		}
-		if c.want == "" && len(r.B) > 0 {
-			t.Errorf("%s: %d bytes are left", name, len(r.B))
+		if c.want == "" && len(r.Bytes()) > 0 {
+			t.Errorf("%s: %d bytes are left", name, len(r.Bytes()))
 		}
 	}
-	r := snapshot.Coder{B: w.B, Reading: true}
-	if SkipProvenance(&r); r.Err != nil || len(r.B) > 0 {
-		t.Errorf("after a skip %d bytes are left, error %v", len(r.B), r.Err)
+	r := snapshot.Decode(w.Bytes())
+	if SkipProvenance(&r); r.Err() != nil || len(r.Bytes()) > 0 {
+		t.Errorf("after a skip %d bytes are left, error %v", len(r.Bytes()), r.Err())
 	}
 }

@@ -67,7 +67,7 @@ func (m *Classes) Shared(c *snapshot.Coder) {
 	if c.Flag("sums of lost ranks", &gone); !gone {
 		return
 	}
-	if c.Reading {
+	if c.Reading() {
 		m.gone.classes = make([]sgd.ClassSums, len(m.all))
 	}
 	codeSums(c, m.gone.classes, &m.gone.loss)
@@ -79,8 +79,8 @@ func (m *Classes) Own(c *snapshot.Coder) {
 	codeSums(c, m.learners.Sums(), &m.chooser.sums)
 	m.Online.Own(c)
 	turn := m.learners.Turn()
-	if c.Number("class whose turn it is", &turn, len(m.all)-1); c.Reading && c.Err == nil {
-		c.Err = m.learners.SetTurn(turn)
+	if c.Number("class whose turn it is", &turn, len(m.all)-1); c.Reading() && c.Err() == nil {
+		c.FailWith(m.learners.SetTurn(turn))
 	}
 	labels := &m.chooser.labels
 	c.Number("label of the first class", &labels.First, 1)
@@ -114,15 +114,15 @@ func (m *Classes) Shrink() (void bool, err error) {
 			return false, err
 		}
 		var t vwtext.Table
-		d := snapshot.Coder{B: rest, Reading: true}
+		d := snapshot.Decode(rest)
 		job.SkipProvenance(&d)
 		t.Code(&d)
 		for range 2 { // the warning of labels, the phase
 			var skip uint64
 			d.U64("record", &skip)
 		}
-		if codeSums(&d, sums, &l); d.Err != nil {
-			return false, d.Err
+		if codeSums(&d, sums, &l); d.Err() != nil {
+			return false, d.Err()
 		}
 		for i, sum := range sums {
 			if invariant.Enabled {

@@ -147,14 +147,14 @@ func (m *Online) Shared(c *snapshot.Coder) {
 	c.Number("SGD passes done", &m.done, snapshot.MaxCount)
 	c.Number("SGD passes to do", &m.Passes, snapshot.MaxCount)
 	c.Flag("stopped early", &m.stop)
-	if c.Reading {
+	if c.Reading() {
 		m.end() // applies what is due to this rank's weights, before the scalars are replaced
 	}
 	sc := m.learner.Scalars()
 	c.F32("learning rate", &sc.LearningRate)
 	best := m.Best != nil
 	c.Flag("best weights", &best)
-	if c.Reading {
+	if c.Reading() {
 		m.learner.SetScalars(sc)
 		m.Best, m.got = nil, nil
 	}
@@ -166,7 +166,7 @@ func (m *Online) Shared(c *snapshot.Coder) {
 	c.F64("due to the best weights", &m.bestDue.Gravity)
 	c.F64("due to the best weights", &m.bestDue.Contraction)
 	as := &bestAs{}
-	if !c.Reading {
+	if !c.Reading() {
 		h := &m.bestAs.Header
 		as = &bestAs{h.MinLabel, h.MaxLabel, m.bestAs.Resume}
 	} else {
@@ -179,7 +179,7 @@ func (m *Online) Shared(c *snapshot.Coder) {
 	if c.Flag("counters of the best model", &resume); !resume {
 		return
 	}
-	if c.Reading {
+	if c.Reading() {
 		as.resume = &model.Resume{}
 	}
 	codeResume(c, as.resume)
@@ -193,7 +193,7 @@ func (m *Online) Own(c *snapshot.Coder) {
 		c.F64("sums of the learner", v)
 	}
 	c.F32("factor of the last update", &sc.Mult)
-	if c.Reading {
+	if c.Reading() {
 		m.learner.SetScalars(sc)
 	}
 }

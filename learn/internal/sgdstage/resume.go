@@ -23,9 +23,9 @@ func codeResume(c *snapshot.Coder, r *model.Resume) {
 		c.U64("counters of the best model", v)
 	}
 	n := len(r.Models)
-	if c.Number("models", &n, maxModels); c.Reading && len(c.B) < 16*n {
+	if c.Number("models", &n, maxModels); c.Reading() && len(c.Bytes()) < 16*n {
 		c.Fail("models: got %d, there are bytes for fewer", n)
-	} else if c.Reading && c.Err == nil && n > 0 {
+	} else if c.Reading() && c.Err() == nil && n > 0 {
 		r.Models = make([]model.ModelSums, n)
 	}
 	for i := range r.Models {

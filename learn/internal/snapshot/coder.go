@@ -3,59 +3,81 @@
 package snapshot
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
+
+	"github.com/gvw-project/gvw/internal/wire"
 )
 
 // MaxCount is the limit for counts in a state, such as passes or the examples of a table. It
 // only refuses damaged input: no training comes near it.
 const MaxCount = 1 << 62
 
-// Coder writes values or reads them, little-endian. One function that names the fields of a
-// format serves both directions, so that the writer and the reader cannot differ.
+// Coder writes values or reads them. One function that names the fields of a format serves both
+// directions, so that the writer and the reader cannot differ. It is a dialect of internal/wire, in
+// which every number has 8 bytes and a limit.
 //
 // The methods take a pointer. A writer encodes the value behind it; a reader sets it. They also
 // take a name for the value, which an error begins with. After an error a reader sets every
 // value to zero, so that callers check Err once, at the end.
 type Coder struct {
-	B       []byte // bytes written so far, or those left to read
-	Reading bool   // read from B; false: append to B
-	Err     error  // first error
+	fields  wire.Coder
+	reading bool
+	err     error // first error
 }
 
-// Fail records an error, unless there is one already, and drops the rest of B.
+// Encode returns a coder that appends values to dst.
+func Encode(dst []byte) Coder { return Coder{fields: wire.Encode(dst)} }
+
+// Decode returns a coder that reads values from src.
+func Decode(src []byte) Coder { return Coder{fields: wire.Decode(src), reading: true} }
+
+// Reading reports whether the coder reads values, also after an error.
+func (c *Coder) Reading() bool { return c.reading }
+
+// Bytes returns the bytes that were written so far, or those that are left to read.
+func (c *Coder) Bytes() []byte { return c.fields.Bytes() }
+
+// Err returns the first error.
+func (c *Coder) Err() error { return c.err }
+
+// FailWith records an error, unless there is one already.
+func (c *Coder) FailWith(err error) {
+	if c.err == nil {
+		c.err = err
+	}
+}
+
+// Fail records an error, unless there is one already, and drops the rest of the bytes.
 func (c *Coder) Fail(format string, args ...any) {
-	if c.Err == nil {
-		c.Err = fmt.Errorf(format, args...)
-	}
-	c.B = nil
+	c.FailWith(fmt.Errorf(format, args...))
+	c.Drop()
 }
 
-// take returns the next n bytes to read, or nil after an error.
-func (c *Coder) take(n int, what string) []byte {
-	if c.Err != nil {
-		return nil
+// Drop drops the bytes that are left to read, or that were written.
+func (c *Coder) Drop() {
+	c.fields = wire.Encode(nil)
+	if c.reading {
+		c.fields = wire.Decode(nil)
 	}
-	if len(c.B) < n {
-		c.Fail("%s: %d bytes are left, want %d: it is cut off, or was written by another version of gvw", what, len(c.B), n)
-		return nil
+}
+
+// check fails if the field that was read last, of n bytes, was cut off.
+func (c *Coder) check(what string, n int) {
+	if c.fields.Err() != nil {
+		c.Fail("%s: %d bytes are left, want %d: it is cut off, or was written by another version of gvw", what, len(c.Bytes()), n)
 	}
-	b := c.B[:n]
-	c.B = c.B[n:]
-	return b
 }
 
 // U64 codes an unsigned integer in 8 bytes. All numbers below have this form.
 func (c *Coder) U64(what string, v *uint64) {
-	if !c.Reading {
-		c.B = binary.LittleEndian.AppendUint64(c.B, *v)
-		return
+	if c.reading {
+		if *v = 0; c.err != nil {
+			return
+		}
 	}
-	*v = 0
-	if b := c.take(8, what); b != nil {
-		*v = binary.LittleEndian.Uint64(b)
-	}
+	c.fields.U64(what, v)
+	c.check(what, 8)
 }
 
 // Number codes an integer from 0 to limit. A larger one is an error of the reader, which then
@@ -63,7 +85,7 @@ func (c *Coder) U64(what string, v *uint64) {
 func (c *Coder) Number(what string, v *int, limit int) {
 	u := uint64(*v)
 	c.U64(what, &u)
-	if c.Reading {
+	if c.reading {
 		if u > uint64(limit) {
 			c.Fail("%s: got %d, want at most %d", what, u, limit)
 			u = 0
@@ -106,10 +128,10 @@ func (c *Coder) F32(what string, v *float32) {
 func (c *Coder) F64s(what string, v []float64) {
 	n := len(v)
 	c.Number(what+": numbers", &n, math.MaxInt)
-	if c.Reading && c.Err == nil && n != len(v) {
+	if c.reading && c.err == nil && n != len(v) {
 		c.Fail("%s: got %d numbers, want %d: do all ranks have the same options?", what, n, len(v))
 	}
-	if c.Err != nil {
+	if c.err != nil {
 		return
 	}
 	for i := range v {
@@ -117,29 +139,34 @@ func (c *Coder) F64s(what string, v []float64) {
 	}
 }
 
-// Bytes codes a length and at most limit bytes. The reader reuses the memory of v, and
-// allocates no more than there are bytes left in B.
-func (c *Coder) Bytes(what string, v *[]byte, limit int) {
+// Blob codes a length and at most limit bytes. The reader reuses the memory of v, and allocates no
+// more than there are bytes left to read.
+func (c *Coder) Blob(what string, v *[]byte, limit int) {
 	n := len(*v)
 	c.Number(what+": bytes", &n, limit)
-	if !c.Reading {
-		c.B = append(c.B, *v...)
+	if !c.reading {
+		c.fields.View(what, n, v)
 		return
 	}
-	*v = append((*v)[:0], c.take(n, what)...)
+	var b []byte
+	if c.err == nil {
+		c.fields.View(what, n, &b)
+		c.check(what, n)
+	}
+	*v = append((*v)[:0], b...)
 }
 
-// Text codes a string as Bytes does.
+// Text codes a string as Blob does.
 func (c *Coder) Text(what string, v *string, limit int) {
 	b := []byte(*v)
-	c.Bytes(what, &b, limit)
+	c.Blob(what, &b, limit)
 	*v = string(b)
 }
 
 // End returns the first error. For a reader, bytes that are left over are an error, too.
 func (c *Coder) End(what string) error {
-	if c.Err == nil && len(c.B) > 0 {
-		c.Fail("%s: %d bytes too many: was it written by another version of gvw?", what, len(c.B))
+	if c.err == nil && len(c.Bytes()) > 0 {
+		c.Fail("%s: %d bytes too many: was it written by another version of gvw?", what, len(c.Bytes()))
 	}
-	return c.Err
+	return c.err
 }

@@ -62,3 +62,46 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// The bytes of coded values are those of earlier releases: every number has 8 bytes. A reader that
+// is given fewer bytes fails, and sets the other values to zero.
+func TestCoderBytes(t *testing.T) {
+	type values struct {
+		Number int
+		Flag   bool
+		F64    float64
+		F32    float32
+		F64s   [2]float64
+		Blob   []byte
+		Text   string
+	}
+	code := func(c *Coder, v *values) {
+		c.Number("number", &v.Number, 300)
+		c.Flag("flag", &v.Flag)
+		c.F64("f64", &v.F64)
+		c.F32("f32", &v.F32)
+		c.F64s("f64s", v.F64s[:])
+		c.Blob("blob", &v.Blob, 9)
+		c.Text("text", &v.Text, 9)
+	}
+	v := values{258, true, -2.5, 1.5, [2]float64{1, 2}, []byte("ab"), "c"}
+	w := Encode(nil)
+	code(&w, &v)
+	const want = "0201000000000000" + "0100000000000000" + "00000000000004c0" + "0000c03f00000000" +
+		"0200000000000000" + "000000000000f03f" + "0000000000000040" + "0200000000000000" + "6162" + "0100000000000000" + "63"
+	if got := hex.EncodeToString(w.Bytes()); got != want || w.Err() != nil {
+		t.Errorf("%v: got and want\n%s\n%s", w.Err(), got, want)
+	}
+	for n := range len(w.Bytes()) + 2 {
+		r := Decode(append(bytes.Clone(w.Bytes()), 0)[:n])
+		var got values
+		code(&r, &got)
+		err := r.End("it")
+		if (err == nil) != (n == len(w.Bytes())) || !r.Reading() {
+			t.Errorf("%d bytes of %d: %v", n, len(w.Bytes()), err)
+		}
+		if d := cmp.Diff(v, got); err == nil && d != "" {
+			t.Errorf("-written +read:\n%s", d)
+		}
+	}
+}

@@ -55,10 +55,10 @@ func TestEarlyStopFollowsItsDefinition(t *testing.T) {
 		best, without := math.Inf(1), 0
 		for pass, loss := range losses {
 			if pass == moved {
-				w := snapshot.Coder{}
+				w := snapshot.Encode(nil)
 				h.code(&w)
 				h = EarlyStop{On: true, Patience: h.Patience}
-				r := snapshot.Coder{B: w.B, Reading: true}
+				r := snapshot.Decode(w.Bytes())
 				h.code(&r)
 				if err := r.End("the passes"); err != nil {
 					t.Fatal(err)

@@ -183,13 +183,13 @@ func codeResult(c *snapshot.Coder, r **result) {
 		*r = nil
 		return
 	}
-	if c.Reading {
+	if c.Reading() {
 		*r = &result{}
 	}
 	v := *r
 	c.Number("pass of the measures", &v.Pass, snapshot.MaxCount)
 	n := len(v.Values)
-	if c.Number("number of measures", &n, maxMeasures); c.Reading {
+	if c.Number("number of measures", &n, maxMeasures); c.Reading() {
 		v.Values = make([]metric.Value, n)
 	}
 	for i := range v.Values {
@@ -197,7 +197,7 @@ func codeResult(c *snapshot.Coder, r **result) {
 		c.F64("measure", &v.Values[i].Value)
 	}
 	n = len(v.Curve)
-	if c.Number("bins of the calibration", &n, maxBins); c.Reading && n > 0 {
+	if c.Number("bins of the calibration", &n, maxBins); c.Reading() && n > 0 {
 		v.Curve = make([]metric.Bin, n)
 	}
 	for i := range v.Curve {
