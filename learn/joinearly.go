@@ -69,7 +69,7 @@ func (cfg Config) earlyConfig() (c allreduce.Config, err error) {
 			return c, err
 		}
 	}
-	_ = cfg.settle()
+	_ = cfg.applyPrecedence()
 	rule, err := cfg.updateRule()
 	if err != nil {
 		return c, err

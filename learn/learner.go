@@ -229,10 +229,10 @@ func (c *Config) passLength() examples.PassLength {
 	return examples.PassLength{N: c.Data.PassLength, Cached: c.Data.Cache != ""}
 }
 
-// settle applies the precedence of options, which is vw's, when those of a loaded model are
+// applyPrecedence applies the precedence of options, which is vw's, when those of a loaded model are
 // known. Without a holdout option the hybrid holds out nothing. A validation set replaces the
-// holdout set. settle reports whether output regularisers switch the holdout set off, as in vw.
-func (c *Config) settle() (unheld bool) {
+// holdout set. applyPrecedence reports whether output regularisers switch the holdout set off, as in vw.
+func (c *Config) applyPrecedence() (unheld bool) {
 	if c.OAA.Classes > 0 && c.OAA.Probabilities {
 		c.OAA.Scores, c.Loss.Link = false, "identity"
 	}

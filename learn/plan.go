@@ -61,7 +61,7 @@ func (c Config) Plan() (_ *Plan, err error) {
 		}
 	}
 	// The same precedence as in a run, without its notes.
-	_ = c.settle()
+	_ = c.applyPrecedence()
 	rule, err := c.updateRule()
 	if err != nil {
 		return nil, err

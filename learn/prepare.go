@@ -60,7 +60,7 @@ func newRunner(cfg Config) (_ *runner, err error) {
 	if err = cfg.Features.Namespaces.Load(cfg.features(), namespaces.Files{Path: cfg.Features.DictionaryPath, Open: cfg.Model.Open}); err != nil {
 		return nil, err
 	}
-	r.unheld = cfg.settle()
+	r.unheld = cfg.applyPrecedence()
 	// Files of the end need the lease. modelSource keeps the plain function, since all attempts
 	// save the same bytes after each pass.
 	cfg.Output.Create = output.UnderLease(cfg.Output.Create, r.job.Lease)

@@ -18,6 +18,7 @@ import (
 	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/internal/files"
 	"github.com/gvw-project/gvw/internal/joinflags"
+	"github.com/gvw-project/gvw/internal/launch"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/learn"
 )
@@ -40,90 +41,30 @@ func (l *Learner) Learn(c *cli.Context) (err error) {
 	l.rank = at.Rank
 	shard := hdfsio.Shard{}
 	if isRank {
-		if cfg.Cluster.Join, err = joinflags.Config(c, at); err != nil {
+		if shard, err = l.takeJob(c, &cfg, at); err != nil {
 			return err
 		}
-		if l.group == nil { // otherwise Guard was called before it joined; a secret can be read only once
-			if err := joinflags.Guard(l.Process, c, cfg.Cluster.Join); err != nil {
-				return err
-			}
-		}
-		if c.IsSet("shard") {
-			kind, err := hdfsio.ParseKind(c.String("shard"))
-			if err != nil {
-				return cli.Usagef("--shard: %w", err)
-			}
-			shard = l.shardOf(kind, at)
-		}
 	}
-	level := cli.LogLevel(cfg.Diagnostics.Quiet, c.String("log_level"))
-	ctx, fsys := c.Context, files.Watched(c, l.files.System(c.String, cfg.Diagnostics.Quiet), isRank, l.Logger(level, isRank))
 	// From here on files are opened, by a file system that reports calls that take too long.
-	cfg.Data.CacheMode = files.FileMode(c.String("mode"))
-	cfg.Data.CacheCalls = func(ctx context.Context, name string) cache.Calls { return fsys.Calls(ctx, name) }
-	if cfg.Data.Cache, err = files.CacheName(c, shard); err != nil {
+	level := cli.LogLevel(cfg.Diagnostics.Quiet, c.String("log_level"))
+	fsys := files.Watched(c, l.files.System(c.String, cfg.Diagnostics.Quiet), isRank, l.Logger(level, isRank))
+	if err := l.takeData(c, &cfg, fsys, shard, at); err != nil {
 		return err
 	}
-	kept := cfg.Data.Cache
-	if cfg.Data.KillCache {
-		kept = "" // -k: the cache is written again, from stdin if no data is given, as in vw
-	}
-	data := c.StringSlice("data")
-	if c.Bool("no_stdin") && len(data) == 0 {
-		if cfg.Data.Inputs, err = files.NoExamples(ctx, fsys, kept); err != nil {
-			return err
-		}
-	} else if cfg.Data.Inputs, err = l.files.Inputs(ctx, fsys, data, kept, shard); err != nil {
-		return err
-	}
-	if cfg.Holdout.Valid, err = files.ValidInputs(ctx, fsys, c.StringSlice("valid"), at); err != nil {
-		return err
-	}
-	cfg.Model.Open = files.Opener(ctx, fsys)
+	cfg.Model.Open = files.Opener(c.Context, fsys)
 	cfg.Features.DictionaryPath = files.DictionaryPath(c.StringSlice("dictionary_path"), l.Getenv("PATH"))
-	cfg.Output.Create = l.create(ctx, fsys)
+	cfg.Output.Create = l.create(c.Context, fsys)
 	// A dry run needs the inputs for their sizes, and must stop before anything is written.
 	if c.Bool("dry_run") {
 		if cfg.Cluster.Join != nil {
 			l.takeCheckpoints(c, cfg.Cluster.Join, nil)
 		}
-		return dryRun(ctx, l.Process, fsys, c.StringSlice("data"), &cfg, c.String("checkpoint"))
+		return dryRun(c.Context, l.Process, fsys, c.StringSlice("data"), &cfg, c.String("checkpoint"))
 	}
-	if name := c.String("log_json"); name != "" {
-		log, oerr := l.files.PassLog(hdfsio.Local{Perm: cfg.Data.CacheMode}, name)
-		if oerr != nil {
-			return oerr
-		}
-		defer func() { err = errors.Join(err, log.Close()) }()
-		cfg.Metrics.PassLog = log
-	}
-	// The line of progress is only for a person at a terminal. Diagnostics go through it, so that
-	// their text appears above the line.
-	if f, ok := l.Stderr.(*os.File); ok && files.Terminal(f) && !cfg.Diagnostics.Quiet {
-		left := newRemaining(l.Stderr, time.Now, textSize(ctx, fsys, c.StringSlice("data")))
-		defer left.end()
-		for i, in := range cfg.Data.Inputs {
-			cfg.Data.Inputs[i] = left.count(in)
-		}
-		cfg.Diagnostics.Watch = left.watch
-		l.Stderr = left
-		defer func() { l.Stderr = f }()
-	}
-	// The options in a loaded model are not known yet: Loaded checks them when they are.
-	cfg.Model.Loaded = checkLoaded(l.Process, c)
-	switch {
-	case c.Bool("driver_output_off"):
-		cfg.Diagnostics.Writer = io.Discard // not nil: as in vw the model keeps the state of the table
-	case c.String("driver_output") == "stdout":
-		cfg.Diagnostics.Writer = l.Stdout
-	default:
-		cfg.Diagnostics.Writer = l.Stderr
-	}
-	if c.Bool("audit") {
-		if slices.Contains(files.StdoutNames, cfg.Output.Predictions) || slices.Contains(files.StdoutNames, cfg.Output.RawPredictions) {
-			return cli.Usagef("--audit writes to stdout: write the predictions to a file")
-		}
-		cfg.Output.Audit = l.Stdout
+	end, err := l.takeDiagnostics(c, &cfg, fsys)
+	defer func() { err = errors.Join(err, end()) }()
+	if err != nil {
+		return err
 	}
 	cfg.Diagnostics.Log = l.Logger(level, isRank) // above the progress line of a terminal
 	fsys.Log = cfg.Diagnostics.Log
@@ -149,6 +90,105 @@ func (l *Learner) Learn(c *cli.Context) (err error) {
 	cfg.Cluster.SingleWriter = l.Task != nil && isRank && cfg.Cluster.Join.Elastic && cfg.Cluster.Join.OnLoss == allreduce.Wait
 	l.report, err = learn.Run(c.Context, cfg)
 	return notNeeded(err, cfg.Diagnostics.Log)
+}
+
+// takeJob sets the job of a rank, and returns the rank's part of the data. Without --shard that is
+// all of its files.
+func (l *Learner) takeJob(c *cli.Context, cfg *learn.Config, at launch.Place) (shard hdfsio.Shard, err error) {
+	if cfg.Cluster.Join, err = joinflags.Config(c, at); err != nil {
+		return shard, err
+	}
+	if l.group == nil { // otherwise Guard was called before it joined; a secret can be read only once
+		if err := joinflags.Guard(l.Process, c, cfg.Cluster.Join); err != nil {
+			return shard, err
+		}
+	}
+	if !c.IsSet("shard") {
+		return shard, nil
+	}
+	kind, err := hdfsio.ParseKind(c.String("shard"))
+	if err != nil {
+		return shard, cli.Usagef("--shard: %w", err)
+	}
+	return l.shardOf(kind, at), nil
+}
+
+// takeData sets the inputs, their cache and the validation set.
+func (l *Learner) takeData(c *cli.Context, cfg *learn.Config, fsys *hdfsio.Watched, shard hdfsio.Shard, at launch.Place) (err error) {
+	ctx := c.Context
+	cfg.Data.CacheMode = files.FileMode(c.String("mode"))
+	cfg.Data.CacheCalls = func(ctx context.Context, name string) cache.Calls { return fsys.Calls(ctx, name) }
+	if cfg.Data.Cache, err = files.CacheName(c, shard); err != nil {
+		return err
+	}
+	kept := cfg.Data.Cache
+	if cfg.Data.KillCache {
+		kept = "" // -k: the cache is written again, from stdin if no data is given, as in vw
+	}
+	data := c.StringSlice("data")
+	if c.Bool("no_stdin") && len(data) == 0 {
+		cfg.Data.Inputs, err = files.NoExamples(ctx, fsys, kept)
+	} else {
+		cfg.Data.Inputs, err = l.files.Inputs(ctx, fsys, data, kept, shard)
+	}
+	if err != nil {
+		return err
+	}
+	cfg.Holdout.Valid, err = files.ValidInputs(ctx, fsys, c.StringSlice("valid"), at)
+	return err
+}
+
+// takeDiagnostics sets the outputs for the user: the log of passes, the progress line, the table
+// and the audit. The caller calls end after the run, also if there is an error.
+func (l *Learner) takeDiagnostics(c *cli.Context, cfg *learn.Config, fsys hdfsio.FS) (end func() error, err error) {
+	var ends []func() error
+	end = func() (err error) {
+		for _, f := range slices.Backward(ends) {
+			err = errors.Join(err, f())
+		}
+		return err
+	}
+	if name := c.String("log_json"); name != "" {
+		log, err := l.files.PassLog(hdfsio.Local{Perm: cfg.Data.CacheMode}, name)
+		if err != nil {
+			return end, err
+		}
+		ends = append(ends, log.Close)
+		cfg.Metrics.PassLog = log
+	}
+	// The line of progress is only for a person at a terminal. Diagnostics go through it, so that
+	// their text appears above the line.
+	if f, ok := l.Stderr.(*os.File); ok && files.Terminal(f) && !cfg.Diagnostics.Quiet {
+		left := newRemaining(l.Stderr, time.Now, textSize(c.Context, fsys, c.StringSlice("data")))
+		for i, in := range cfg.Data.Inputs {
+			cfg.Data.Inputs[i] = left.count(in)
+		}
+		cfg.Diagnostics.Watch = left.watch
+		l.Stderr = left
+		ends = append(ends, func() error {
+			left.end()
+			l.Stderr = f
+			return nil
+		})
+	}
+	// The options in a loaded model are not known yet: Loaded checks them when they are.
+	cfg.Model.Loaded = checkLoaded(l.Process, c)
+	switch {
+	case c.Bool("driver_output_off"):
+		cfg.Diagnostics.Writer = io.Discard // not nil: as in vw the model keeps the state of the table
+	case c.String("driver_output") == "stdout":
+		cfg.Diagnostics.Writer = l.Stdout
+	default:
+		cfg.Diagnostics.Writer = l.Stderr
+	}
+	if !c.Bool("audit") {
+		return end, nil
+	}
+	if slices.Contains(files.StdoutNames, cfg.Output.Predictions) || slices.Contains(files.StdoutNames, cfg.Output.RawPredictions) {
+		return end, cli.Usagef("--audit writes to stdout: write the predictions to a file")
+	}
+	cfg.Output.Audit = l.Stdout
+	return end, nil
 }
 
 // notNeeded logs and drops the error of an attempt that was not needed: a standby of a finished

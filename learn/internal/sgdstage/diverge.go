@@ -11,23 +11,23 @@ import (
 	"github.com/gvw-project/gvw/learn/internal/output"
 )
 
-// wild reports whether v is infinite or NaN. All exponent bits are set then.
-func wild(v float32) bool { return math.Float32bits(v)&0x7f800000 == 0x7f800000 }
+// notFinite reports whether v is infinite or NaN. All exponent bits are set then.
+func notFinite(v float32) bool { return math.Float32bits(v)&0x7f800000 == 0x7f800000 }
 
-// astray reports whether training has diverged at an example: its prediction is infinite or
+// hasDiverged reports whether training has diverged at an example: its prediction is infinite or
 // NaN, or its loss is infinite. A loss of NaN does not count, since a label outside the domain
 // of the loss function makes one.
-func astray(raw, l float32) bool { return wild(raw) || wild(l) && l == l }
+func hasDiverged(raw, l float32) bool { return notFinite(raw) || notFinite(l) && l == l }
 
-// wrong describes the fault of an example that is astray.
-func wrong(ex *feature.Example, raw, l float32) string {
-	if wild(raw) {
+// divergence describes how training has diverged at an example.
+func divergence(ex *feature.Example, raw, l float32) string {
+	if notFinite(raw) {
 		return fmt.Sprintf("the prediction is %v", raw)
 	}
 	return fmt.Sprintf("the loss of prediction %v for label %v is %v", raw, ex.Label, l)
 }
 
-// diverged returns the error of an example that is astray. It names the largest weight of the
+// diverged returns the error of an example at which training has diverged. It names the largest weight of the
 // example's features, which usually caused the fault. pass counts from 1, and place returns the
 // index of a feature's weight.
 //
@@ -41,17 +41,17 @@ func diverged(r *examples.Reader, pass int, b *feature.Batch, ex *feature.Exampl
 		at := int(place(f.Index))
 		w := weights[at*stride]
 		size := float32(math.Abs(float64(w)))
-		if wild(f.Value) {
+		if notFinite(f.Value) {
 			return nil
 		}
-		if wild(w) {
+		if notFinite(w) {
 			size = math.MaxFloat32
 		}
 		if size > most {
 			worst, most = at, size
 		}
 	}
-	if wild(ex.Initial) {
+	if notFinite(ex.Initial) {
 		return nil
 	}
 	tag := ""

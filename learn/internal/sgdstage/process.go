@@ -43,8 +43,8 @@ func (m *processor) process(learner single, b *feature.Batch, ex *feature.Exampl
 	fs := b.FeaturesOf(ex)
 	m.audit.Look(b, ex, learner)
 	if learns {
-		if raw, clipped, l = learner.Learn(fs, ex); astray(raw, l) {
-			if err := diverged(m.read, t.Passes+1, b, ex, wrong(ex, raw, l), learner, output.OwnPlace); err != nil {
+		if raw, clipped, l = learner.Learn(fs, ex); hasDiverged(raw, l) {
+			if err := diverged(m.read, t.Passes+1, b, ex, divergence(ex, raw, l), learner, output.OwnPlace); err != nil {
 				return err
 			}
 		}
