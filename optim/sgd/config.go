@@ -87,23 +87,23 @@ func (c *Config) fakeWeight() float64 {
 
 // Flags are vw's options, including those that are not given.
 type Flags struct {
-	Bits uint // 0: 18, as vw
+	Bits uint // log2 of the number of weights, 1 to 32; 0: 18
 
 	// The rules, in any combination. None given: all of Adaptive, Normalized
 	// and Invariant. SGD without another rule is the plain gradient step; beside one
 	// it has no effect.
 	SGD, Adaptive, Normalized, Invariant bool
 
-	LearningRate option.Option[float32] // not set: 0.5 or 10, by the rules, see Config
-	PowerT       option.Option[float32] // not set: 0.5
-	InitialT     option.Option[float32] // not set: 0 or 1, by the rules, see Config
+	LearningRate option.Option[float32] // eta before the first example; not set: 0.5 or 10, by the rules, see Config
+	PowerT       option.Option[float32] // exponent of the rate's decay; not set: 0.5
+	InitialT     option.Option[float32] // initial t, as in Config; not set: 0 or 1, by the rules, see there
 
-	DecayLearningRate float32 // 0: 1
-	Adax              bool
-	Masked            bool
-	SparseL2          float32
-	L1, L2            float64
-	FixedRange        bool // a test run, or a range given by the user
+	DecayLearningRate float32 // factor on the learning rate at the end of each pass; 0: 1
+	Adax              bool    // sums of x² instead of g²·x²; needs Adaptive, or no rule
+	Masked            bool    // weights of 0 stay 0
+	SparseL2          float32 // L2 regularisation of the weights of the current example; 0: none
+	L1, L2            float64 // regularisation, per update; 0: none
+	FixedRange        bool    // predictions are limited to the range they start with: a test run, or a range given by the user
 }
 
 // Validate reports every fault of the options at once, each as a [*FieldError]. If each option is

@@ -25,26 +25,29 @@ import (
 
 // Options has the options on namespaces as the caller gives them. Package feature documents
 // their forms and effects.
+//
+// A namespace is named by its first byte, and the zero value of each field has no effect.
 type Options struct {
-	Quadratic       []string              // -q: pairs, ':' is a wildcard
-	Cubic           []string              // --cubic: triples
-	Interactions    []string              // --interactions: sets of two and more
-	Permutations    bool                  // --permutations: cross a namespace with itself in every order
-	LeaveDuplicates bool                  // --leave_duplicate_interactions
-	Ignore          []string              // --ignore: namespaces that are dropped
-	IgnoreLinear    []string              // --ignore_linear: namespaces that only interactions use
-	Keep            []string              // --keep: drop all other namespaces
-	Redefine        []string              // --redefine: N:=S, features of the namespaces S go to N
-	NGrams          []string              // --ngram: N, or a namespace and N
-	Skips           []string              // --skips: words that n-grams may skip, in the form of NGrams
-	Limits          []string              // --feature_limit: largest number of features, in the form of NGrams
-	Affix           string                // --affix: prefixes and suffixes that become features
-	Spelling        []string              // --spelling: namespaces whose words get features of their spelling
-	ChainHash       bool                  // --chain_hash: of JSON; in text it is always so
-	SortFeatures    bool                  // --sort_features
-	Dictionary      []string              // --dictionary: [namespace:]file
-	Dictionaries    []*feature.Dictionary // the same, read; Run fills it
-	DictionaryLines []string              // vw's lines about them; Run fills it
+	Quadratic       []string // pairs of namespaces to cross, such as "ab"; ':' is any
+	Cubic           []string // triples of namespaces to cross, such as "abc"
+	Interactions    []string // sets of two and more namespaces to cross
+	Permutations    bool     // cross a namespace with itself in every order; false: in one
+	LeaveDuplicates bool     // keep interactions of the same namespaces; false: once
+	Ignore          []string // namespaces that are dropped
+	IgnoreLinear    []string // namespaces that only interactions use
+	Keep            []string // the only namespaces that are kept
+	Redefine        []string // rules "N:=S": features of the namespaces S count as those of N
+	NGrams          []string // largest n of n-grams: "2" in all namespaces, "a2" in a
+	Skips           []string // words that n-grams may skip, in the form of NGrams
+	Limits          []string // largest number of features of a namespace, in the form of NGrams
+	Affix           string   // prefixes and suffixes that become features, such as "+2a,-3b"
+	Spelling        []string // namespaces whose names get features of their spelling; "_" is the default one
+	ChainHash       bool     // hash text values of JSON in two steps, as text always does
+	SortFeatures    bool     // sort the features of a namespace, and drop repeated ones
+	Dictionary      []string // files of features to add, in the form FILE or NAMESPACE:FILE
+
+	Dictionaries    []*feature.Dictionary // the files of Dictionary, read; Load fills it
+	DictionaryLines []string              // vw's lines about them; Load fills it
 }
 
 // Apply sets the fields of the parser's configuration that the options determine.
