@@ -324,10 +324,10 @@ func learnHelp(f *cli.FlagSet, all bool) string {
   gvw -d train.vw -f model [OPTIONS]           train
   gvw -d test.vw -t -i model -p predictions    predict
   gvw run -n 4 -- -d train.vw -f model ...     train with 4 processes
-  gvw inspect | diff | convert                 look at models
+  gvw inspect | diff | convert | keygen        look at models, make keys
   gvw allreduce | malt | doctor | topo         sums, vectors, network, schedules
   gvw supervise | jobs | cancel | faults       restart ranks, end jobs, rehearse
-  gvw svm | factor | nn | bench | keygen | mapper | hadoop | version | help [all]
+  gvw svm | factor | nn | bench | mapper | hadoop | version | help [all]
 `)
 	cli.WriteOptions(&b, f.Specs, all)
 	if all {
