@@ -249,7 +249,7 @@ func TestRemoveAside(t *testing.T) {
 	for _, n := range []string{".model.writing-7-00000001", ".model.writing-77-00000001", ".model.x.writing-7-00000001", "model"} {
 		writeFile(t, filepath.Join(dir, n), nil)
 	}
-	if err := (Local{}).RemoveAside(name, 7); err != nil {
+	if err := (Local{}).RemoveTemp(name, 7); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{".model.writing-77-00000001", ".model.x.writing-7-00000001", "model"}, entries(t, dir)); diff != "" {
@@ -259,7 +259,7 @@ func TestRemoveAside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := (Local{}).RemoveAside(name, os.Getpid()); err != nil {
+	if err := (Local{}).RemoveTemp(name, os.Getpid()); err != nil {
 		t.Fatal(err)
 	}
 	if got := entries(t, dir); len(got) != 3 {
@@ -276,19 +276,19 @@ func TestRemoveAsides(t *testing.T) {
 	for _, n := range []string{".ck.r1.s2.writing-7-00000001", ".ck.r1.s2.writing-77-00000001", ".c.writing-7-00000001", "ck.r1.s2"} {
 		writeFile(t, filepath.Join(dir, n), nil)
 	}
-	if err := (Local{}).RemoveAsides(filepath.Join(dir, "ck"), 7); err != nil {
+	if err := (Local{}).RemoveTemps(filepath.Join(dir, "ck"), 7); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{".c.writing-7-00000001", ".ck.r1.s2.writing-77-00000001", "ck.r1.s2"}, entries(t, dir)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if err := (Local{}).RemoveAsides(filepath.Join(dir, "ck"), 0); err != nil {
+	if err := (Local{}).RemoveTemps(filepath.Join(dir, "ck"), 0); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{".c.writing-7-00000001", "ck.r1.s2"}, entries(t, dir)); diff != "" {
 		t.Errorf("of all processes (-want +got):\n%s", diff)
 	}
-	if err := (Local{}).RemoveAsides(filepath.Join(dir, "none", "ck"), 7); err != nil {
+	if err := (Local{}).RemoveTemps(filepath.Join(dir, "none", "ck"), 7); err != nil {
 		t.Errorf("where nothing can have been written: %v", err)
 	}
 }

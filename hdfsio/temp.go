@@ -39,14 +39,14 @@ func (l Local) Create(_ context.Context, name string) (File, error) {
 	}
 	dir, base := filepath.Split(target)
 	for {
-		aside := fmt.Sprintf("%s%08x", tempPrefix(dir, base, os.Getpid()), rand.Uint32())
-		f, err := os.OpenFile(aside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, cmp.Or(l.Perm, 0o600))
+		temp := fmt.Sprintf("%s%08x", tempPrefix(dir, base, os.Getpid()), rand.Uint32())
+		f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, cmp.Or(l.Perm, 0o600))
 		switch {
 		case err == nil:
 			if err := l.chmod(f); err != nil {
-				return nil, newError("create", name, errors.Join(err, f.Close(), os.Remove(aside)), "")
+				return nil, newError("create", name, errors.Join(err, f.Close(), os.Remove(temp)), "")
 			}
-			return &localFile{f: f, name: name, temp: aside, target: target}, nil
+			return &localFile{f: f, name: name, temp: temp, target: target}, nil
 		case errors.Is(err, fs.ErrExist):
 			continue // another writer drew the same number
 		case errors.Is(err, fs.ErrNotExist):
@@ -91,30 +91,30 @@ func tempPrefix(dir, base string, pid int) string {
 	return fmt.Sprintf("%s.%s.writing-%d-", dir, base, pid)
 }
 
-// RemoveAside removes the temporary files that a killed process has left of name.
-func (Local) RemoveAside(name string, pid int) error {
+// RemoveTemp removes the temporary files that a killed process has left of name.
+func (Local) RemoveTemp(name string, pid int) error {
 	if real, err := filepath.EvalSymlinks(name); err == nil {
 		name = real
 	}
 	dir, base := filepath.Split(name)
 	begin := tempPrefix(dir, base, pid)
-	return removeTemps(name, func(aside string) bool { return strings.HasPrefix(aside, begin) })
+	return removeTemps(name, func(temp string) bool { return strings.HasPrefix(temp, begin) })
 }
 
-// RemoveAsides removes the temporary files that process pid has left of all files whose names
+// RemoveTemps removes the temporary files that process pid has left of all files whose names
 // begin with prefix. pid 0: of any process, also of one that is still writing, whose Commit then fails.
-func (Local) RemoveAsides(prefix string, pid int) error {
+func (Local) RemoveTemps(prefix string, pid int) error {
 	dir, base := filepath.Split(prefix)
 	writing := tempPrefix("", "", pid)[1:]
 	if pid == 0 {
 		writing = ".writing-"
 	}
-	return removeTemps(prefix, func(aside string) bool {
-		return strings.HasPrefix(aside, dir+"."+base) && strings.Contains(aside, writing)
+	return removeTemps(prefix, func(temp string) bool {
+		return strings.HasPrefix(temp, dir+"."+base) && strings.Contains(temp, writing)
 	})
 }
 
-func removeTemps(name string, left func(aside string) bool) error {
+func removeTemps(name string, left func(temp string) bool) error {
 	dir, _ := filepath.Split(name)
 	entries, err := os.ReadDir(filepath.Dir(name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -125,9 +125,9 @@ func removeTemps(name string, left func(aside string) bool) error {
 	}
 	var errs []error
 	for _, e := range entries {
-		if aside := dir + e.Name(); left(aside) {
-			if err := os.Remove(aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				errs = append(errs, newError("remove", aside, err, ""))
+		if temp := dir + e.Name(); left(temp) {
+			if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				errs = append(errs, newError("remove", temp, err, ""))
 			}
 		}
 	}
@@ -161,21 +161,21 @@ func (w *localFile) Commit() error { return w.commit(os.Rename) }
 // CommitNew renames the file unless its final name exists. It uses a hard link, which does
 // not replace; on file systems without links it checks the name first.
 func (w *localFile) CommitNew() error {
-	return w.commit(func(aside, target string) error {
-		switch err := os.Link(aside, target); {
+	return w.commit(func(temp, target string) error {
+		switch err := os.Link(temp, target); {
 		case err == nil:
-			return os.Remove(aside)
+			return os.Remove(temp)
 		case errors.Is(err, fs.ErrExist):
 			return &fs.PathError{Op: "create", Path: target, Err: fs.ErrExist}
 		}
 		if _, err := os.Lstat(target); err == nil {
 			return &fs.PathError{Op: "create", Path: target, Err: fs.ErrExist}
 		}
-		return os.Rename(aside, target)
+		return os.Rename(temp, target)
 	})
 }
 
-func (w *localFile) commit(name func(aside, target string) error) error {
+func (w *localFile) commit(name func(temp, target string) error) error {
 	if w.ended {
 		return nil
 	}

@@ -185,27 +185,27 @@ func (u *URLs) Blocks(ctx context.Context, name string) ([]Block, error) {
 	return nil, errNoBlocks
 }
 
-// RemoveAside removes the temporary files that a killed process has left of name, on file
+// RemoveTemp removes the temporary files that a killed process has left of name, on file
 // systems that support it.
-func (u *URLs) RemoveAside(name string, pid int) error {
+func (u *URLs) RemoveTemp(name string, pid int) error {
 	fsys, name, err := u.at(name)
 	if err != nil {
 		return err
 	}
-	if f, ok := fsys.(interface{ RemoveAside(string, int) error }); ok {
-		return f.RemoveAside(name, pid)
+	if f, ok := fsys.(interface{ RemoveTemp(string, int) error }); ok {
+		return f.RemoveTemp(name, pid)
 	}
 	return nil
 }
 
-// RemoveAsides removes them for all files whose names begin with prefix.
-func (u *URLs) RemoveAsides(prefix string, pid int) error {
+// RemoveTemps removes them for all files whose names begin with prefix.
+func (u *URLs) RemoveTemps(prefix string, pid int) error {
 	fsys, prefix, err := u.at(prefix)
 	if err != nil {
 		return err
 	}
-	if f, ok := fsys.(interface{ RemoveAsides(string, int) error }); ok {
-		return f.RemoveAsides(prefix, pid)
+	if f, ok := fsys.(interface{ RemoveTemps(string, int) error }); ok {
+		return f.RemoveTemps(prefix, pid)
 	}
 	return nil
 }

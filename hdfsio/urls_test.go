@@ -84,8 +84,8 @@ func TestURLs(t *testing.T) {
 		func(n string) error { _, err := u.Open(t.Context(), n, 0); return err },
 		func(n string) error { _, err := u.Caps(n); return err },
 		func(n string) error { _, err := u.Blocks(t.Context(), n); return err },
-		func(n string) error { return u.RemoveAside(n, 1) },
-		func(n string) error { return u.RemoveAsides(n, 1) },
+		func(n string) error { return u.RemoveTemp(n, 1) },
+		func(n string) error { return u.RemoveTemps(n, 1) },
 	} {
 		if err := call("y://h/x"); err == nil || !strings.Contains(err.Error(), "y://h/x") || !strings.Contains(err.Error(), "no such scheme") {
 			t.Errorf("%v", err)

@@ -90,22 +90,22 @@ func (w *Watched) Mkdir(ctx context.Context, name string) error {
 	return w.do("make directory", name, w.Within, func() error { return w.FS.Mkdir(ctx, name) }, nil)
 }
 
-// RemoveAsides removes temporary files that processes have left, on file systems that support it.
-func (w *Watched) RemoveAsides(prefix string, pid int) error {
-	f, ok := w.FS.(interface{ RemoveAsides(string, int) error })
+// RemoveTemps removes temporary files that processes have left, on file systems that support it.
+func (w *Watched) RemoveTemps(prefix string, pid int) error {
+	f, ok := w.FS.(interface{ RemoveTemps(string, int) error })
 	if !ok {
 		return nil
 	}
-	return w.do("remove", prefix, w.Within, func() error { return f.RemoveAsides(prefix, pid) }, nil)
+	return w.do("remove", prefix, w.Within, func() error { return f.RemoveTemps(prefix, pid) }, nil)
 }
 
-// RemoveAside removes the temporary files that a process has left of name, on file systems that support it.
-func (w *Watched) RemoveAside(name string, pid int) error {
-	f, ok := w.FS.(interface{ RemoveAside(string, int) error })
+// RemoveTemp removes the temporary files that a process has left of name, on file systems that support it.
+func (w *Watched) RemoveTemp(name string, pid int) error {
+	f, ok := w.FS.(interface{ RemoveTemp(string, int) error })
 	if !ok {
 		return nil
 	}
-	return w.do("remove", name, w.Within, func() error { return f.RemoveAside(name, pid) }, nil)
+	return w.do("remove", name, w.Within, func() error { return f.RemoveTemp(name, pid) }, nil)
 }
 
 // Caps returns the capabilities of the underlying file system.

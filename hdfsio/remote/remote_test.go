@@ -278,7 +278,7 @@ func TestCommitsBeginAnew(t *testing.T) {
 						if b, err := os.ReadFile(d.local("model")); err != nil || string(b) != "weights" {
 							t.Errorf("%q, %v", b, err)
 						}
-						if err := f.RemoveAside("x://h/model", 7); err != nil {
+						if err := f.RemoveTemp("x://h/model", 7); err != nil {
 							t.Error(err)
 						}
 						if found, _ := filepath.Glob(d.local(".*")); len(found) > 0 {
@@ -442,19 +442,19 @@ func TestRemoveAsides(t *testing.T) {
 			t.Errorf("%s: left are %v, want %v", what, got, want)
 		}
 	}
-	if err := f.RemoveAside("x://h/model", 8); err != nil {
+	if err := f.RemoveTemp("x://h/model", 8); err != nil {
 		t.Error(err)
 	}
 	check("process 8 of model", ".model.ckpt.r1.writing-7-here-1", ".model.writing-7-here-1", ".model.writing-7-there-1", ".other.writing-7-here-1", "model")
-	if err := f.RemoveAsides("x://h/model", 7); err != nil {
+	if err := f.RemoveTemps("x://h/model", 7); err != nil {
 		t.Error(err)
 	}
 	check("process 7 of what begins with model", ".model.writing-7-there-1", ".other.writing-7-here-1", "model")
-	if err := f.RemoveAsides("x://h/model", 0); err != nil {
+	if err := f.RemoveTemps("x://h/model", 0); err != nil {
 		t.Error(err)
 	}
 	check("anybody", ".other.writing-7-here-1", "model")
-	if err := f.RemoveAsides("x://h/none/model", 0); err != nil {
+	if err := f.RemoveTemps("x://h/none/model", 0); err != nil {
 		t.Error(err)
 	}
 }

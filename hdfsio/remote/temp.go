@@ -39,9 +39,9 @@ func (f *FS) leave(aside string) error {
 	return err
 }
 
-// RemoveAside removes the temporary files that a process of this machine has left of name. For
+// RemoveTemp removes the temporary files that a process of this machine has left of name. For
 // this process itself it knows them without a listing.
-func (f *FS) RemoveAside(name string, pid int) error {
+func (f *FS) RemoveTemp(name string, pid int) error {
 	p, err := f.path("remove", name)
 	if err != nil {
 		return err
@@ -72,9 +72,9 @@ func (f *FS) removeOwn(name, begin string) error {
 	return errors.Join(errs...)
 }
 
-// RemoveAsides removes the temporary files that a process of this machine has left of all files
+// RemoveTemps removes the temporary files that a process of this machine has left of all files
 // whose names begin with prefix; pid 0: of any process of any machine.
-func (f *FS) RemoveAsides(prefix string, pid int) error {
+func (f *FS) RemoveTemps(prefix string, pid int) error {
 	p, err := f.path("remove", prefix)
 	if err != nil {
 		return err

@@ -238,8 +238,8 @@ func RemoveRun(ctx context.Context, fsys hdfsio.FS, path, run string) error {
 // removeUnfinished removes the temporary files of killed processes of a run, on file systems
 // that support it.
 func removeUnfinished(fsys hdfsio.FS, path, run string) error {
-	if f, ok := fsys.(interface{ RemoveAsides(string, int) error }); ok {
-		return f.RemoveAsides(path+runMark(run)+".", 0)
+	if f, ok := fsys.(interface{ RemoveTemps(string, int) error }); ok {
+		return f.RemoveTemps(path+runMark(run)+".", 0)
 	}
 	return nil
 }

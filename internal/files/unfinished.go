@@ -57,8 +57,8 @@ func (n *names) remove() {
 // removeTemporary removes the temporary file of a process, whose name has the process ID, on
 // file systems that support it.
 func removeTemporary(fsys hdfsio.FS, name string, pid int) error {
-	if f, ok := fsys.(interface{ RemoveAside(string, int) error }); ok {
-		return f.RemoveAside(name, pid)
+	if f, ok := fsys.(interface{ RemoveTemp(string, int) error }); ok {
+		return f.RemoveTemp(name, pid)
 	}
 	return nil
 }

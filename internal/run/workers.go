@@ -92,11 +92,11 @@ func removeAsides(fsys *hdfsio.URLs, w *cli.Settings, pid int) error {
 	var errs []error
 	for _, option := range slices.Concat(files.OnceFiles, []string{"predictions", "raw_predictions"}) {
 		if name := w.Get(option); name != "" && !slices.Contains(files.StdoutNames, name) {
-			errs = append(errs, fsys.RemoveAside(name, pid))
+			errs = append(errs, fsys.RemoveTemp(name, pid))
 		}
 	}
 	if name := w.Get("checkpoint"); name != "" {
-		errs = append(errs, fsys.RemoveAsides(name, pid))
+		errs = append(errs, fsys.RemoveTemps(name, pid))
 	}
 	return errors.Join(errs...)
 }
