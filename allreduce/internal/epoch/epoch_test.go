@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package epoch
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce/internal/engine"
+	"github.com/gvw-project/gvw/allreduce/schedule"
+	"github.com/gvw-project/gvw/allreduce/verbs"
+	"github.com/gvw-project/gvw/internal/kernels"
+	"github.com/gvw-project/gvw/internal/members"
+	"github.com/gvw-project/gvw/internal/spantree/client"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
+)
+
+var lostTwo = &protocol.LostError{Rank: 2, Host: "h2", Why: "silent for 10 s"}
+
+// TestSumsOfAnEpoch: the ranks of an epoch sum, also where ranks of the job are missing.
+func TestSumsOfAnEpoch(t *testing.T) {
+	for _, live := range []members.Set{{0, 1}, {0, 1, 2, 3, 4}, {1, 4, 6}, {2}} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newCluster(t, live, 7, nil)
+			c.connect(t)
+			want := float32(0)
+			for _, rank := range live {
+				want += float32(rank + 1)
+			}
+			if len(live) == 1 {
+				return // a group of one rank carries nothing
+			}
+			for rank, err := range c.all(func(r *rank) error {
+				for _, n := range []int{1, 1000, 5000} {
+					v := make([]float32, n)
+					for i := range v {
+						v[i] = float32(r.number + 1)
+					}
+					if err := r.sum(t.Context(), v); err != nil {
+						return err
+					}
+					if v[0] != want || v[n-1] != want {
+						t.Errorf("rank %d: got %v and %v, want %v", r.number, v[0], v[n-1], want)
+					}
+				}
+				return nil
+			}) {
+				if err != nil {
+					t.Errorf("rank %d: %v", rank, err)
+				}
+			}
+		})
+	}
+}
+
+// TestTheServerEndsAnEpoch: ranks in a collective return why, as the job continues or not.
+func TestTheServerEndsAnEpoch(t *testing.T) {
+	for _, recovers := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newCluster(t, members.All(3), 3, func(r *rank, cfg *Config) {
+				if r.recovers = recovers; recovers {
+					cfg.OnLoss = protocol.Wait
+				}
+			})
+			c.connect(t)
+			time.AfterFunc(3*time.Second, func() {
+				if recovers {
+					c.endEpoch(lostTwo)
+				} else {
+					c.endJob(lostTwo)
+				}
+			})
+			for number, err := range c.all(func(r *rank) error {
+				if r.number == 2 {
+					<-c.ended
+					return nil
+				}
+				return r.sum(t.Context(), make([]float32, 10))
+			}) {
+				if number == 2 {
+					continue
+				}
+				lost, ok := errors.AsType[*engine.LostError](err)
+				_, interrupted := errors.AsType[*engine.InterruptedError](err)
+				if !ok || lost.Rank != 2 || interrupted != recovers {
+					t.Errorf("recovers %v: rank %d: %v", recovers, number, err)
+				}
+				r := c.ranks[number]
+				if failed := len(r.failed) > 0; failed == recovers {
+					t.Errorf("recovers %v: rank %d: the job has failed: %v", recovers, number, failed)
+				}
+				if !r.epoch.Over() || !strings.Contains(r.epoch.OverError("reading").Error(), "rank 2") {
+					t.Errorf("rank %d: over %v, by %v", number, r.epoch.Over(), r.epoch.OverError("reading"))
+				}
+			}
+		})
+	}
+}
+
+// TestARankGivesUp: the reason reaches all ranks, in a collective and before it.
+func TestARankGivesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, members.All(3), 3, nil)
+		c.connect(t)
+		time.AfterFunc(time.Second, func() { c.ranks[1].epoch.Fail(context.Background(), errors.New("disk full")) })
+		for number, err := range c.all(func(r *rank) error {
+			if r.number == 1 {
+				<-r.failed
+			}
+			return r.sum(t.Context(), make([]float32, 10))
+		}) {
+			lost, ok := errors.AsType[*engine.LostError](err)
+			if err == nil || !strings.Contains(err.Error(), "disk full") || number != 1 && (!ok || lost.Rank != 1 || !lost.GaveUp) {
+				t.Errorf("rank %d: %v", number, err)
+			}
+		}
+	})
+}
+
+// TestFailBeforeTheWiring: the reason goes to the server only.
+func TestFailBeforeTheWiring(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, members.All(2), 2, nil)
+		r := c.ranks[0]
+		e := New(Config{Rank: 0, Total: 2, Server: r, Device: r.epoch.cfg.Device, Log: r.epoch.cfg.Log}, r)
+		e.Fail(t.Context(), io.ErrUnexpectedEOF)
+		e.End()
+		lost, ok := errors.AsType[*protocol.LostError](c.Cause())
+		if !ok || lost.Rank != 0 || lost.Why != io.ErrUnexpectedEOF.Error() {
+			t.Errorf("the server has %v", c.Cause())
+		}
+	})
+}
+
+// TestTheCallerGivesUp: a cancelled collective fails the job with its cause.
+func TestTheCallerGivesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, members.All(2), 2, nil)
+		c.connect(t)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Second, func() { cancel(io.ErrClosedPipe) })
+		if err := c.ranks[0].sum(ctx, make([]float32, 10)); !errors.Is(err, io.ErrClosedPipe) {
+			t.Errorf("rank 0: %v", err)
+		}
+		if err := c.ranks[1].sum(t.Context(), make([]float32, 10)); err == nil || !strings.Contains(err.Error(), io.ErrClosedPipe.Error()) {
+			t.Errorf("rank 1: %v", err)
+		}
+	})
+}
+
+// TestWaitsNameTheRank: heartbeats carry the rank for which a rank waits, and after a while in words.
+func TestWaitsNameTheRank(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, members.All(2), 2, nil)
+		c.connect(t)
+		if w := c.ranks[0].epoch.Waits(); w.Rank != -1 || w.Text != "" {
+			t.Errorf("between two collectives: %+v", w)
+		}
+		done := make(chan error)
+		go func() { done <- c.ranks[0].sum(t.Context(), make([]float32, 10)) }()
+		time.Sleep(5 * time.Second)
+		if w := c.ranks[0].epoch.Waits(); w.Rank != 1 || !strings.Contains(w.Text, "waiting for rank 1") {
+			t.Errorf("in a collective: %+v", w)
+		}
+		if err := errors.Join(c.ranks[1].sum(t.Context(), make([]float32, 10)), <-done); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestTransportsThatCannotBe: verbs are an error of the rank that requires them, and otherwise TCP.
+func TestTransportsThatCannotBe(t *testing.T) {
+	for _, c := range []struct {
+		how       Transport
+		stream    bool
+		encrypted bool
+		setup     bool // a SetupError
+		text      string
+	}{
+		{how: TCP},
+		{how: TCP, stream: true},
+		{how: Any, stream: true},
+		{how: Verbs, stream: true, setup: true, text: "vw workers are in the job"},
+		{how: Any},
+		{how: Any, encrypted: true},
+		{how: Verbs, text: "they need bare TCP connections"},
+		{how: Verbs, encrypted: true, setup: true, text: "cannot be encrypted"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			cl := newCluster(t, members.All(2), 2, func(_ *rank, cfg *Config) { cfg.Transport, cfg.Encrypted = c.how, c.encrypted })
+			for _, err := range cl.all(func(r *rank) error { return r.epoch.Connect(t.Context()) }) {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			cl.wiring.Stream = c.stream // only Agree looks at it
+			failed := 0
+			for number, err := range cl.all(func(r *rank) error { return r.epoch.Agree(t.Context()) }) {
+				if c.text == "" {
+					if err != nil {
+						t.Errorf("%+v: rank %d: %v", c, number, err)
+					}
+					continue
+				}
+				if err == nil || !strings.Contains(err.Error(), c.text) {
+					t.Errorf("%+v: rank %d: got %v", c, number, err)
+				}
+				if _, setup := errors.AsType[*verbs.SetupError](err); setup {
+					failed++
+				}
+			}
+			if c.setup != (failed > 0) {
+				t.Errorf("%+v: %d ranks have a SetupError", c, failed)
+			}
+			cl.wiring.Stream = false
+		})
+	}
+}
+
+// TestKeys: a plan depends on positions among the live ranks, and an operation that does not commute
+// excludes schedules that change the order of operands.
+func TestKeys(t *testing.T) {
+	ordered := kernels.NewOp("epoch test: first", false, func(dst, a, _ []int64) { copy(dst, a) })
+	e := New(Config{Rank: 4, Total: 7, Chunk: 4096}, &rank{closed: make(chan struct{})})
+	e.Wiring, e.Live = &client.Wiring{}, members.Set{1, 4, 6}
+	c := Collective{Verb: engine.VerbAllReduce, Kind: kernels.KindOf[float32](), Op: kernels.Sum, Schedule: schedule.Ring, Root: NoRank, Dst: make([]byte, 40)}
+	k := e.key(c)
+	if k.Spec != (schedule.Spec{Schedule: schedule.Ring, Size: 3, Bytes: 40, Elem: 4, Chunk: 4096}) {
+		t.Errorf("an all-reduce: %+v", k.Spec)
+	}
+	c.Op = ordered
+	if k = e.key(c); !k.Spec.Ordered || k.Spec.Schedule != schedule.Auto {
+		t.Errorf("an all-reduce in the order of the ranks: %+v", k.Spec)
+	}
+	c.Verb, c.Root = engine.VerbBroadcast, 6
+	if k = e.key(c); k.Root != 2 || k.Spec.Schedule != 0 || k.Spec.Ordered {
+		t.Errorf("a broadcast: %+v", k)
+	}
+	c = Collective{Verb: engine.VerbSendRecv, Root: NoRank, From: 6, To: NoRank, Dst: make([]byte, 8)}
+	if k = e.key(c); k.From != 2 || k.In != 8 || k.To != -1 || k.Out != 0 || k.Spec.Bytes != 0 {
+		t.Errorf("send and receive: %+v", k)
+	}
+}
