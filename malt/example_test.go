@@ -79,3 +79,60 @@ func Example() {
 	// rank 1: 2.99, error <nil>
 	// rank 2: 2.99, error <nil>
 }
+
+// One of three ranks fails. The others continue, and the next one takes over its share of the data.
+func ExampleGroup_Shares() {
+	ctx := context.Background()
+	address, stop, err := serve()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer stop()
+
+	train := func(rank int) (report string) {
+		g, err := malt.Join(ctx, malt.Config{
+			Server: address, Job: malt.Job{UniqueID: 2}, Rank: rank, Total: 3, OnLoss: malt.Shrink, Listen: "127.0.0.1:0",
+		})
+		if err != nil {
+			return err.Error()
+		}
+		defer g.Close()
+		v, err := malt.NewVector[float32](g, "v", 4, malt.VectorConfig{ObjectConfig: malt.ObjectConfig{Sync: "bsp"}})
+		if err != nil {
+			return err.Error()
+		}
+		if err := g.Protect(func() error {
+			for round := 0; g.Epoch() == 1 || round < 10; round++ {
+				if rank == 1 && round == 5 {
+					examples := 0
+					v.Values()[0] = float32(100 / examples)
+				}
+				if err := v.Scatter(ctx); err != nil {
+					return err
+				}
+				if _, err := v.Gather(ctx, malt.AverageIncludingSelf); err != nil {
+					return err
+				}
+			}
+			return g.Done(ctx)
+		}); err != nil {
+			return err.Error()
+		}
+		return fmt.Sprintf("rank %d: ranks %v, shares %v", rank, g.Members(), g.Shares())
+	}
+
+	reports := make([]string, 3)
+	var ranks sync.WaitGroup
+	for rank := range reports {
+		ranks.Go(func() { reports[rank] = train(rank) })
+	}
+	ranks.Wait()
+	for _, r := range reports {
+		fmt.Println(r)
+	}
+	// Output:
+	// rank 0: ranks [0 2], shares [0]
+	// malt: rank 1: the learner has failed: panic: runtime error: integer divide by zero; correct the learner or its input, and start the rank again
+	// rank 2: ranks [0 2], shares [1 2]
+}
