@@ -53,10 +53,12 @@ func (f fabric) settle(ctx context.Context, g *Group, v *Vector[float32]) error 
 		return err
 	}
 	for all := false; !all; {
+		before := v.Stats().Written
 		if err := v.Scatter(ctx); err != nil {
 			return err
 		}
-		if all, err = ready.all(ctx, !f.written || v.Stats().Written > 0); err != nil {
+		written := v.Stats().Written == before+uint64(len(g.Members())-1) // to all receivers
+		if all, err = ready.all(ctx, !f.written || written); err != nil {
 			return err
 		}
 	}
