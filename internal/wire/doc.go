@@ -52,8 +52,9 @@
 //   - headers that precede each frame or chunk (internal/link, allreduce/verbs,
 //     malt/internal/mailbox): a few words at fixed places, written once per
 //     frame on the path of the data
-//   - vectors (malt/internal/pack, learn/internal/snapshot, allreduce/pipe):
-//     one loop over many numbers of one type
+//   - vectors (malt/internal/pack, learn/internal/modelbytes, internal/vectorio,
+//     the arrays of learn/internal/snapshot): one loop over many numbers of one
+//     type
 //   - vw's own formats (model, feature/cache, and the hello of vw's workers):
 //     their bytes are vw's, with variable-length integers and records that
 //     depend on the options

@@ -5,12 +5,12 @@ package samehost
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"sync/atomic"
 
 	"github.com/gvw-project/gvw/internal/shm"
+	"github.com/gvw-project/gvw/internal/wire"
 	"github.com/gvw-project/gvw/malt/internal/carrier"
 	"github.com/gvw-project/gvw/malt/internal/mailbox"
 )
@@ -141,20 +141,23 @@ func (*target) Arrived() bool { return true }
 const locationSize = 40
 
 func appendLocation(dst []byte, l shm.Location) []byte {
-	le := binary.LittleEndian
-	dst = le.AppendUint32(dst, uint32(l.PID))
-	dst = le.AppendUint32(dst, uint32(l.FD))
-	dst = le.AppendUint64(dst, uint64(l.Bytes))
-	dst = le.AppendUint64(dst, uint64(l.Arena))
-	return append(dst, l.Nonce[:]...)
+	c := wire.Encode(dst)
+	codeLocation(&c, &l)
+	return c.Bytes()
+}
+
+func codeLocation(c *wire.Coder, l *shm.Location) {
+	c.I32("process", &l.PID)
+	c.I32("descriptor", &l.FD)
+	c.I64("size", &l.Bytes)
+	c.I64("arena", &l.Arena)
+	c.Raw("nonce", l.Nonce[:])
 }
 
 func decodeLocation(b []byte) (l shm.Location, err error) {
-	if len(b) != locationSize {
-		return l, fmt.Errorf("an offer of %d bytes, want %d", len(b), locationSize)
+	c := wire.Decode(b)
+	if codeLocation(&c, &l); c.End() != nil {
+		return shm.Location{}, fmt.Errorf("an offer of %d bytes, want %d: %w", len(b), locationSize, c.Err())
 	}
-	le := binary.LittleEndian
-	l = shm.Location{PID: int32(le.Uint32(b)), FD: int32(le.Uint32(b[4:])), Bytes: int64(le.Uint64(b[8:])), Arena: int64(le.Uint64(b[16:]))}
-	copy(l.Nonce[:], b[24:])
 	return l, nil
 }
