@@ -16,7 +16,7 @@ import (
 // outside is lost and restarted, and that the report names the signal.
 func TestCrashedWorkersAreStartedAgain(t *testing.T) {
 	dir := t.TempDir()
-	launcher, stderr, workers := endless(t, dir)
+	launcher, stderr, workers := endlessWith(t, dir)
 	for i, sig := range []syscall.Signal{syscall.SIGQUIT, syscall.SIGABRT, syscall.SIGSEGV} {
 		if err := syscall.Kill(workers[i], sig); err != nil {
 			t.Fatal(err)
