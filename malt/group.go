@@ -45,6 +45,7 @@ type Group struct {
 	objects []*object        // in the order of creation
 	epochs  int              // memberships so far
 	done    bool             // Done was called
+	left    bool             // all ranks have called Done: connections may end
 	ending  bool             // the other ranks are done: no membership follows
 	err     error            // why the job has ended; nil: it has not
 	changed chan struct{}    // closed at the next change of carrier, ending or err
@@ -152,6 +153,9 @@ func (g *Group) Done(ctx context.Context) error {
 	if err := g.allDone(ctx); err != nil {
 		return err
 	}
+	g.mu.Lock()
+	g.left = true
+	g.mu.Unlock()
 	if _, err := g.member.Complete(ctx, [32]byte{}, nil); err != nil {
 		return fmt.Errorf("malt: rank %d: waiting for all ranks to be done: %w", g.cfg.Rank, err)
 	}

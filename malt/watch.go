@@ -4,6 +4,7 @@ package malt
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -54,8 +55,18 @@ func (g *Group) untilEnded(w *client.Wiring, c *carrier.Carrier, failures <-chan
 			c.Probe(func(rank int, read int64, stopped bool) { m.Observe(rank, read, stopped, now) })
 		}
 		if r, due := m.Report(now); due {
-			g.cfg.Log.Warn("connection failed: asking the server about it", "rank", g.cfg.Rank, "peer", r.Rank, "err", r.Err)
+			g.cfg.Log.Log(ctx, g.failureLevel(), "connection failed: asking the server about it", "rank", g.cfg.Rank, "peer", r.Rank, "err", r.Err)
 			asks.Go(func() { g.member.AskAbout(ctx, w, r.Rank, protocol.EdgeBroke, r.Err.Error()) })
 		}
 	}
+}
+
+// failureLevel returns the level of messages about connections that end. When all ranks are done they end one by one.
+func (g *Group) failureLevel() slog.Level {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.left {
+		return slog.LevelDebug
+	}
+	return slog.LevelWarn
 }
