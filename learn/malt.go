@@ -116,6 +116,23 @@ func (r *runner) async(online *sgdstage.Online) stage {
 	return maltstage.New(online, c.Malt.stage(new(usage.Faults)), c.maltJob())
 }
 
+// maltTables returns the tables that the exchange of weights allocates in any case. An exchange also needs memory for
+// what it sends and for the queues of what arrives, which depends on the data.
+func (c *Config) maltTables() (tables []Amount) {
+	if !c.Malt.on() || c.Cluster.Join == nil || c.Cluster.Join.Total < 2 {
+		return nil
+	}
+	weights, s := uint64(1)<<c.Features.Bits, c.Malt.stage(new(usage.Faults))
+	tables = append(tables, Amount{"places of weights in a merge", 4 * weights})
+	if s.Send != maltstage.Models {
+		tables = append(tables, Amount{"weights and their sums after the last exchange", 12 * weights})
+	}
+	if !s.Outer.Plain() {
+		tables = append(tables, Amount{"weights and velocities of the outer optimiser", 8 * weights})
+	}
+	return tables
+}
+
 // maltSpace distinguishes the job of the shared vectors from that of the collectives, which has the same server.
 const maltSpace = 0x6d616c74 << 32 // "malt"
 

@@ -105,6 +105,9 @@ func (c Config) Plan() (_ *Plan, err error) {
 		p.Method, p.Memory, p.Wire = "learn by L-BFGS", batch, gradient
 	default:
 		p.Method, p.Memory, p.Wire = "learn by SGD", online, average
+		if c.Malt.on() {
+			p.Method = "learn by SGD with exchanges of weights along graph " + c.Malt.Graph
+		}
 	}
 	// Early termination keeps a copy of the best weights.
 	if !c.TestOnly && p.Passes > 1 && (!c.Holdout.Off || len(c.Holdout.Valid) > 0) {
@@ -147,7 +150,7 @@ func (c *Config) onlineTables(stride uint64) []Amount {
 	if c.Cluster.Join != nil && c.Cluster.Join.Total > 1 {
 		tables = append(tables, Amount{"one float of each weight, to be summed", weights})
 	}
-	return tables
+	return append(tables, c.maltTables()...)
 }
 
 // batchTables returns the tables that L-BFGS or conjugate gradients allocate in any case.

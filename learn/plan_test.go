@@ -56,6 +56,34 @@ func TestPlanOfAJobThatRecovers(t *testing.T) {
 	}
 }
 
+// Asynchronous training has tables besides those of SGD, which depend on what is sent.
+func TestPlanOfAsynchronousTraining(t *testing.T) {
+	const mib = 1 << 20
+	for _, c := range []struct {
+		malt MaltConfig
+		want uint64 // MiB besides those of SGD
+	}{
+		{MaltConfig{Graph: "ring"}, 64},
+		{MaltConfig{Graph: "all", Send: "gradients"}, 64 + 192},
+		{MaltConfig{Graph: "all", Send: "deltas", OuterRate: 0.5}, 64 + 192 + 128},
+	} {
+		cfg := Config{
+			Data: DataConfig{Inputs: []Input{textInput("x", "1 | a\n")}}, Features: FeatureConfig{Bits: 24}, Malt: c.malt,
+			Cluster: ClusterConfig{Join: &allreduce.Config{Server: "h:1", Job: allreduce.Job{UniqueID: 1}, Total: 4}},
+		}
+		tables, err := cfg.Tables()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := (256 + 64 + c.want) * mib; tables != want {
+			t.Errorf("%+v: got %d MiB, want %d", c.malt, tables/mib, want/mib)
+		}
+		if p, err := cfg.Plan(); err != nil || !strings.HasSuffix(p.Method, "along graph "+c.malt.Graph) {
+			t.Errorf("%+v: got %+v and %v", c.malt, p, err)
+		}
+	}
+}
+
 // A weight of the FTRL family takes four floats, that of --coin eight, also in a test
 // unless classes are predicted.
 func TestPlanOfTheFTRLFamily(t *testing.T) {
