@@ -17,8 +17,8 @@ func diagnosed(t *testing.T, before, options string) result {
 `+serverBin+` --nondaemon --bind 10.77.0.1 >server.log 2>&1 & server=$!
 trap 'kill $server' EXIT
 set +e
-until grep -q serving server.log; do sleep 0.05; done
-doctor="$gvw doctor --span_server 10.77.0.1 --total 3 --start_timeout 5s --patience 1s"
+until grep -qs serving server.log; do sleep 0.05; done
+doctor="$gvw doctor --span_server 10.77.0.1 --total 3 --start_timeout 20s --patience 3s"
 $doctor --node 2 >out2 2>err2 & second=$!
 on2 $doctor --node 1 `+options+` >out1 2>err1 & first=$!
 $doctor --node 0
@@ -30,10 +30,22 @@ wait $second
 exit $code`)
 }
 
+// A network without faults has none in the report. On a busy machine one of its paths may be
+// slower than the others, and the report says so; that is no error of the doctor.
 func TestDoctorFindsNothing(t *testing.T) {
 	t.Parallel()
 	r := diagnosed(t, "", "")
-	if r.code != 0 || !strings.Contains(r.stdout, "no faults: 3 ranks, 6 directions") || !strings.Contains(r.stdout, " 1500 ") || strings.Contains(r.stdout, "otherwise") {
+	var faults []string
+	slower := 0
+	for line := range strings.Lines(r.stderr) {
+		if strings.HasPrefix(line, "gvw doctor: rank ") && strings.Contains(line, ", on most paths ") {
+			slower++
+		} else if !strings.Contains(line, "in the network between the ranks: see above") {
+			faults = append(faults, line)
+		}
+	}
+	well := r.code == 0 && strings.Contains(r.stdout, "no faults: 3 ranks, 6 directions")
+	if len(faults) > 0 || well != (slower == 0) || !strings.Contains(r.stdout, " 1500 ") || strings.Contains(r.stdout, "otherwise") {
 		t.Errorf("exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 }

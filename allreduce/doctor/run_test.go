@@ -53,11 +53,16 @@ func examined(t *testing.T, n int, walls map[int][]string, alter func(rank int, 
 	serving.Go(func() { _ = server.Serve(context.Background(), l) })
 	defer serving.Wait()
 	defer server.Close()
+	// No rank waits for a path that exists; on a busy machine an answer takes time.
+	patience := time.Minute
+	if len(walls) > 0 {
+		patience = time.Second
+	}
 	reports, errs := make([]*Report, n), make([]error, n)
 	for rank := range n {
 		ranks.Go(func() {
 			c := Config{
-				Server: "server:26543", Rank: rank, Total: n, Patience: 300 * time.Millisecond, Long: time.Millisecond,
+				Server: "server:26543", Rank: rank, Total: n, Patience: patience, Long: time.Millisecond,
 				Network: walled{network.Host(fmt.Sprintf("h%d", rank)), walls[rank]},
 			}
 			if alter != nil {
