@@ -38,7 +38,6 @@ func TestBrokenConnectionsEndTheJob(t *testing.T) {
 				// A half open connection is not known as such: a limit on waiting finds it.
 				j := newTCPJob(t, 4, Config{driver: driver, Stall: time.Second, MaxWait: 2 * time.Second})
 				j.ready()
-				began := time.Now()
 				errs := j.all(func(rank int) error { return forever(j.groups[rank], 1000) })
 				for rank, err := range errs {
 					if err == nil {
@@ -47,9 +46,6 @@ func TestBrokenConnectionsEndTheJob(t *testing.T) {
 				}
 				if struck.Load() != 1 {
 					t.Errorf("the fault struck %d times", struck.Load())
-				}
-				if took := time.Since(began); took > 20*time.Second {
-					t.Errorf("it took %v", took)
 				}
 				j.close()
 			})

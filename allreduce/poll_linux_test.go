@@ -16,8 +16,8 @@ import (
 	"github.com/gvw-project/gvw/allreduce/transport"
 )
 
-// TestSleepersAreWoken checks that a rank that sleeps in a collective wakes at once when the
-// collective ends, for every cause of the end.
+// TestSleepersAreWoken checks that a rank that sleeps in a collective wakes when the collective
+// ends, for every cause of the end, and not at a time-out.
 func TestSleepersAreWoken(t *testing.T) {
 	const asleep = 100 * time.Millisecond
 	for _, c := range []struct {
@@ -30,23 +30,18 @@ func TestSleepersAreWoken(t *testing.T) {
 		{"the context ends", func(_ *Group, cancel context.CancelFunc) { cancel() }, "context canceled"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			j := newTCPJob(t, 3, Config{})
+			j := newTCPJob(t, 3, Config{LostAfter: time.Hour})
 			j.ready()
 			within, cancel := context.WithCancel(ctx)
 			defer cancel()
-			var ended time.Time
 			errs := j.all(func(rank int) error {
 				if rank == 2 {
 					time.Sleep(asleep)
-					ended = time.Now()
 					c.end(j.groups[rank], cancel)
 					return nil
 				}
 				return j.groups[rank].Barrier(within)
 			})
-			if took := time.Since(ended); took > 4*time.Second {
-				t.Errorf("it took %v", took)
-			}
 			for rank, err := range errs[:2] {
 				if err == nil || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("rank %d: got %v, want %q in it", rank, err, c.want)
@@ -73,31 +68,25 @@ func TestKeeperNoticesDeath(t *testing.T) {
 	for i := range nets {
 		nets[i] = &killable{Network: transport.TCP}
 	}
-	j := newJob(t, 3, Config{Listen: "127.0.0.1:0"}, transport.TCP, "127.0.0.1:0", func(rank int) transport.Network { return nets[rank] })
+	j := newJob(t, 3, Config{Listen: "127.0.0.1:0", LostAfter: time.Hour}, transport.TCP, "127.0.0.1:0", func(rank int) transport.Network { return nets[rank] })
 	j.ready()
 	j.each(func(rank int) error { return j.groups[rank].Barrier(ctx) })
-	var died time.Time
 	errs := j.all(func(rank int) error {
 		if rank == 2 {
 			time.Sleep(100 * time.Millisecond)
-			died = time.Now()
 			nets[2].kill()
 			return nil
 		}
 		return j.groups[rank].Run(ctx, &idler{})
 	})
 	checkLost(t, errs, 2, 2)
-	if took := time.Since(died); took > 4*time.Second {
-		t.Errorf("it took %v", took)
-	}
 }
 
 // TestDriversDisagreeAtOnce checks that ranks with different calls get an error soon, also if one
 // of the calls does not use the edge between them.
 func TestDriversDisagreeAtOnce(t *testing.T) {
-	j := newTCPJob(t, 5, Config{Schedule: schedule.Ring})
+	j := newTCPJob(t, 5, Config{Schedule: schedule.Ring, LostAfter: time.Hour})
 	j.ready()
-	start := time.Now()
 	for rank, err := range j.all(func(rank int) error {
 		if rank == 1 {
 			return j.groups[rank].Broadcast(ctx, Vec(make([]float32, 100)), 3)
@@ -107,9 +96,6 @@ func TestDriversDisagreeAtOnce(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "all-reduce #2 of 100 float32, sum, schedule ring") || !strings.Contains(err.Error(), "broadcast #2 of 100 float32, from rank 3") {
 			t.Errorf("rank %d: got %v", rank, err)
 		}
-	}
-	if took := time.Since(start); took > 5*time.Second {
-		t.Errorf("it took %v", took)
 	}
 }
 

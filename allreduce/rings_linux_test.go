@@ -106,22 +106,20 @@ func TestPipeRefused(t *testing.T) {
 	}
 }
 
-// TestPipeNoticesDeath checks that a rank that waits at a ring detects the death of its peer at
-// once.
+// TestPipeNoticesDeath checks that a rank that waits at a ring detects the death of its peer
+// before its silence lasts for LostAfter.
 func TestPipeNoticesDeath(t *testing.T) {
 	for n, rounds := range map[int]int{10: 20, 2_000_000: 4} {
 		nets := [3]*killable{}
 		for i := range nets {
 			nets[i] = &killable{Network: transport.TCP}
 		}
-		j := newJob(t, 3, Config{Listen: "127.0.0.1:0"}, transport.TCP, "127.0.0.1:0", func(rank int) transport.Network { return nets[rank] })
+		j := newJob(t, 3, Config{Listen: "127.0.0.1:0", LostAfter: time.Hour}, transport.TCP, "127.0.0.1:0", func(rank int) transport.Network { return nets[rank] })
 		j.ready()
 		turn(j, func(g *Group, round int) error { return gather(g, n, round) })
-		died := time.Now()
 		errs := j.all(func(rank int) error {
 			for round := 0; ; round++ {
 				if rank == 2 && round == rounds {
-					died = time.Now()
 					nets[2].kill()
 					return nil
 				}
@@ -131,9 +129,6 @@ func TestPipeNoticesDeath(t *testing.T) {
 			}
 		})
 		checkLost(t, errs, 2, 2)
-		if took := time.Since(died); took > 4*time.Second {
-			t.Errorf("it took %v", took)
-		}
 	}
 }
 

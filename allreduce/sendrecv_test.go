@@ -71,19 +71,15 @@ func TestSendRecvDisagreement(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			const n = 4
-			j := newTCPJob(t, n, Config{})
+			j := newTCPJob(t, n, Config{LostAfter: time.Hour})
 			j.ready()
 			j.each(func(rank int) error { return ring(j.groups[rank], n) })
-			begun := time.Now()
 			errs := j.all(func(rank int) error {
 				if rank == 1 {
 					return c.call(j.groups[rank])
 				}
 				return ring(j.groups[rank], n)
 			})
-			if took := time.Since(begun); took > 5*time.Second {
-				t.Errorf("it took %v", took)
-			}
 			for rank, err := range errs {
 				var m *MismatchError
 				if !errors.As(err, &m) && c.mine != "barrier #" {

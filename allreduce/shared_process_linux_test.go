@@ -79,7 +79,6 @@ func TestARankIsKilled(t *testing.T) {
 			t.Errorf("rank %d: got %q, %v, want shared memory; %s", rank, line, err, &talk[rank])
 		}
 	}
-	begun := time.Now()
 	if err := cmds[victim].Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -92,8 +91,5 @@ func TestARankIsKilled(t *testing.T) {
 			_, err = out.ReadString('\n')
 		}
 		cmds[rank].Wait() // the killed one returns an error
-	}
-	if took := time.Since(begun); took > 10*time.Second {
-		t.Errorf("it took %v", took)
 	}
 }

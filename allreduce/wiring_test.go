@@ -117,12 +117,8 @@ func TestJoinRefusesNonsense(t *testing.T) {
 		t.Error("no server, no total: got no error")
 	}
 	n := mem.New()
-	start := time.Now()
 	_, err := Join(ctx, Config{Server: "nobody:1", Total: 1, Network: n, DialTimeout: 50 * time.Millisecond})
 	if err == nil || !strings.Contains(err.Error(), "rank 0: cannot join job") {
 		t.Errorf("got %v", err)
-	}
-	if took := time.Since(start); took > 5*time.Second {
-		t.Errorf("it took %v", took)
 	}
 }
