@@ -108,6 +108,9 @@ func (j *job) times() (t Times) {
 	for n, pass := range j.passes {
 		last := before
 		for _, e := range pass {
+			if e.attempt == nil {
+				continue // a new attempt has taken the result of the pass from another rank
+			}
 			all = append(all, e.ready.Sub(before))
 			if e.ready.After(last) {
 				last = e.ready
@@ -133,7 +136,10 @@ func (r *Result) count(j *job) {
 		}
 	}
 	for rank := range r.Config.Ranks {
-		first := slices.IndexFunc(j.passes, func(pass []entry) bool { return pass[rank].attempt.duplicate })
+		first := slices.IndexFunc(j.passes, func(pass []entry) bool {
+			a := pass[rank].attempt
+			return a != nil && a.duplicate
+		})
 		switch {
 		case first == 0:
 			r.Overtaken++

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -81,9 +82,22 @@ func TestHungWorkerIsStartedAgain(t *testing.T) {
 
 // A stopped worker with no work left is continued, so that it ends.
 func TestStoppedWorkerIsWokenToEnd(t *testing.T) {
-	stopped := make(chan int, 1)
-	time.AfterFunc(200*time.Millisecond, func() { stopped <- 0 })
+	stopped := make(chan int)
+	ended := make(chan struct{})
+	var reports sync.WaitGroup
+	reports.Go(func() {
+		for { // a report before the worker has stopped has no effect
+			select {
+			case stopped <- 0:
+				time.Sleep(20 * time.Millisecond)
+			case <-ended:
+				return
+			}
+		}
+	})
 	results, root, err := Job{Restarts: 1, Stopped: stopped}.Run(t.Context(), workers("hang"))
+	close(ended)
+	reports.Wait()
 	if err != nil || root != -1 || results[0].Attempt != 1 {
 		t.Errorf("root %d, %+v; %v", root, results, err)
 	}
