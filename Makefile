@@ -50,7 +50,7 @@ test-hadoop:
 
 test-rdma:
 	scripts/setup-rdma.sh
-	go vet -tags rdma ./allreduce/... ./cmd/... ./tests/rdma/...
+	go vet -tags rdma ./allreduce/... ./malt/... ./cmd/... ./tests/rdma/...
 	go test -tags rdma -run 'TestScripts/^verbs$$|TestExitCodes' ./cmd/gvw
 	go test -count=1 -v -timeout 20m ./tests/rdma
 

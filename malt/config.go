@@ -11,6 +11,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/allreduce/verbs"
 	"github.com/gvw-project/gvw/internal/mesh"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
@@ -60,6 +61,9 @@ type Config struct {
 	// NoSharedMemory sends updates over the network to ranks of the same machine, too. False: where both ranks can, the
 	// sender writes to the receiver's memory.
 	NoSharedMemory bool
+	// Verbs is the RDMA device through which updates are written to the memory of ranks on other machines: a name (mlx5_0,
+	// mlx5_0:2), one of its IP addresses, or "auto". "": none. Ranks that cannot use theirs stay with TCP.
+	Verbs string
 
 	DialTimeout  time.Duration // to reach the server or another rank; 0: 100 s
 	StartTimeout time.Duration // until all ranks have joined; 0: 10 min
@@ -78,6 +82,8 @@ type Config struct {
 	Stall time.Duration
 
 	Log *slog.Logger // events; nil: none
+
+	library verbs.Library // source of RDMA devices; nil is libibverbs
 }
 
 func (c Config) withDefaults() Config {
@@ -92,6 +98,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Stall == 0 {
 		c.Stall = defaultStall
+	}
+	if c.library == nil {
+		c.library = verbs.System()
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
@@ -115,6 +124,9 @@ func (c Config) Validate() error {
 	}
 	if c.Stall < 0 {
 		faults = append(faults, fmt.Errorf("Stall: got %v, want a positive duration", c.Stall))
+	}
+	if err := verbs.CheckDevice(c.Verbs); err != nil {
+		faults = append(faults, fmt.Errorf("Verbs: %w", err))
 	}
 	for i, err := range faults {
 		faults[i] = fmt.Errorf("malt: %w", err)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"slices"
 	"testing"
@@ -21,8 +22,11 @@ type fabric struct {
 	bubble  bool // under a virtual clock
 }
 
-// fabrics are all ways that this machine has.
+// fabrics are all ways that this machine has. The guest of tests/rdma has one that others lack.
 func fabrics() []fabric {
+	if os.Getenv("GVW_RDMA_GUEST") != "" {
+		return moreFabrics()
+	}
 	f := []fabric{
 		{name: "memory network", job: newCluster, bubble: true},
 		{name: "TCP", job: func(t testing.TB, total int, cfg Config) *cluster {

@@ -35,10 +35,10 @@
 // newest update overwrites the oldest one; [Vector.Stats] counts them. An update is verified by a checksum before it
 // counts as arrived, and a damaged one is dropped.
 //
-// # Shared memory
+// # Shared memory and RDMA
 //
 // A rank writes its updates straight into the receive queues of ranks on the same machine, without their help, unless
-// Config.NoSharedMemory is set. The sender may then overwrite an update while it is merged. Stochastic training tolerates
+// Config.NoSharedMemory is set; with Config.Verbs also of ranks on other machines, by RDMA. The sender may then overwrite an update while it is merged. Stochastic training tolerates
 // that; where it does not, [Vector.AtomicGather] and [Segment.AtomicGather] merge copies that are never torn.
 //
 // # Losses
@@ -59,7 +59,7 @@
 //
 // # What is missing
 //
-// One-sided RDMA writes and the programs around the library follow.
+// RDMA writes have not run on real adapters.
 //
 // Source: Li, Kadav, Kruus, Ungureanu, "MALT: distributed data-parallelism for existing ML applications",
 // EuroSys 2015.

@@ -87,10 +87,12 @@ func (g *Group) epoch(w *client.Wiring, first bool) {
 		}
 		return
 	}
+	ways := g.ways(w.Peers)
+	defer ways.close()
 	c := carrier.New(carrier.Config{
 		Rank: g.cfg.Rank, Members: live, Tree: topo.Binary(len(live)), Conns: conns,
 		Tagged: g.cfg.mesh().Tagged(), DialTimeout: g.cfg.DialTimeout, Explain: explain, Fail: report, Log: g.cfg.Log,
-		Memory: g.memory(w.Peers),
+		Memory: ways.memory,
 	})
 	var pull sync.WaitGroup
 	ctx, cancel := context.WithCancel(g.ctx)

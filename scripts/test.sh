@@ -209,7 +209,7 @@ fi
 
 heading "RDMA, in a guest with two emulated devices"
 if scripts/setup-rdma.sh; then
-	step vet-rdma go vet -tags rdma ./allreduce/... ./cmd/... ./tests/rdma/...
+	step vet-rdma go vet -tags rdma ./allreduce/... ./malt/... ./cmd/... ./tests/rdma/...
 	gotest rdma -count=1 ./tests/rdma
 else
 	echo "NO LIBIBVERBS: what needs its headers is left out."

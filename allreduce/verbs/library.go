@@ -102,12 +102,13 @@ const (
 	OpBind                 // binds Window to Mem, a part of Region, under RemoteKey, so that the other end can write there
 	OpInvalidate           // revokes RemoteKey
 	OpReceive              // only in completions
+	OpWrite                // to registered memory of the other end, which does not notice it
 )
 
 var opNames = [...]string{
 	OpSend: "send", OpSendNote: "send with immediate", OpWriteNote: "RDMA write with immediate",
-	OpReceive: "receive",
-	OpBind:    "bind of a memory window", OpInvalidate: "invalidation of a key",
+	OpReceive: "receive", OpWrite: "RDMA write",
+	OpBind: "bind of a memory window", OpInvalidate: "invalidation of a key",
 }
 
 func (o Op) String() string { return opNames[o] }

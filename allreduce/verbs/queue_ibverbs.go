@@ -60,6 +60,7 @@ func (q queue) Connect(p Peer, psn uint32) error {
 
 var opcodes = [...]C.int{
 	OpSend: C.IBV_WR_SEND, OpSendNote: C.IBV_WR_SEND_WITH_IMM, OpWriteNote: C.IBV_WR_RDMA_WRITE_WITH_IMM,
+	OpWrite: C.IBV_WR_RDMA_WRITE,
 }
 
 // sendWindow posts an operation on a memory window.

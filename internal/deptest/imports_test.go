@@ -99,8 +99,9 @@ var layers = []layer{
 	{"malt/internal/snapshot", bottom, "it encodes the state of vectors for another rank, without a network"},
 	{"malt/internal/pack", slices.Concat(bottom, []string{"internal/kernels"}), "it encodes values as bytes, without a network"},
 	{"malt/internal/carrier", slices.Concat(bottom, wires, []string{"internal/link", "internal/mesh", "internal/members", "malt/graph", "malt/internal/pace", "malt/internal/mailbox"}), "it sends the updates of one epoch over its links or to mailboxes; it needs neither their values nor a job"},
+	{"malt/internal/rdmawrite", slices.Concat(bottom, []string{"allreduce/verbs", "malt/internal/carrier"}), "it gives a carrier memory on other machines, and needs no ranks"},
 	{"malt/internal/samehost", slices.Concat(bottom, []string{"internal/shm", "malt/internal/carrier", "malt/internal/mailbox"}), "it gives a carrier shared memory, and needs no ranks"},
-	{"malt", slices.Concat(bottom, wires, []string{"malt", "=hdfsio", "internal/rankenv", "internal/mesh", "internal/members", "internal/spantree/protocol", "internal/spantree/client"}), "shared vectors are useful without a learner, and need the connections of a job, not its collectives"},
+	{"malt", slices.Concat(bottom, wires, []string{"malt", "=hdfsio", "allreduce/verbs", "internal/rankenv", "internal/mesh", "internal/members", "internal/spantree/protocol", "internal/spantree/client"}), "shared vectors are useful without a learner, and need the connections of a job, not its collectives"},
 	{"malt/pipe", slices.Concat(bottom, wires, []string{"=malt", "internal/vectorio"}), "pipes need shared vectors, and no part below them"},
 	{
 		"learn", slices.Concat(bottom, wires, []string{"learn", "model", "hdfsio", "optim", "allreduce", "malt", "loss", "feature", "internal/compat", "internal/hadoop", "internal/launch", "internal/status"}),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package rdma tests what goes over RDMA in a guest with two Soft-RoCE devices (package
-// guest): make test-rdma. It builds gvw and the tests of allreduce and allreduce/verbs with
+// guest): make test-rdma. It builds gvw and the tests of allreduce, allreduce/verbs and malt with
 // the tag rdma, runs them there, and reports each of their tests as one of its own.
 //
 //	inguest_test.go   what runs in the guest: gvw run over verbs

@@ -66,7 +66,7 @@ func TestInGuest(t *testing.T) {
 	m, dir := machine(t)
 	var command strings.Builder
 	command.WriteString("rc=0\n")
-	for name, pkg := range map[string]string{"verbs": "../../allreduce/verbs", "allreduce": "../../allreduce", "rdma": "."} {
+	for name, pkg := range map[string]string{"verbs": "../../allreduce/verbs", "allreduce": "../../allreduce", "malt": "../../malt", "rdma": "."} {
 		test := filepath.Join(dir, name+".test")
 		build(t, "test", "-c", "-tags", "rdma", "-o", test, pkg)
 		m.Add(test, "t/"+name+".test")
@@ -75,7 +75,7 @@ func TestInGuest(t *testing.T) {
 	if which == "" {
 		which = "^TestGuest"
 	}
-	for _, name := range []string{"verbs", "rdma", "allreduce"} {
+	for _, name := range []string{"verbs", "rdma", "allreduce", "malt"} {
 		fmt.Fprintf(&command, "/t/%s.test -test.v -test.timeout 800s -test.run '%s' || rc=1\n", name, which)
 	}
 	// The number of retransmissions distinguishes a slow run from a wrong one.

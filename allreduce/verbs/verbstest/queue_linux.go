@@ -166,13 +166,16 @@ func (q *queue) deliver(n int) {
 
 // take receives a message.
 func (q *queue) take(w *sending) verbs.Status {
-	if w.Op == verbs.OpWriteNote {
+	if w.Op == verbs.OpWriteNote || w.Op == verbs.OpWrite {
 		mem, ok := q.at(w.RemoteKey, w.Remote, len(w.Mem))
 		if !ok {
 			return verbs.RemoteAccess
 		}
 		copy(mem, w.mem())
 		q.f.writes++
+	}
+	if w.Op == verbs.OpWrite {
+		return verbs.Success
 	}
 	if len(q.in) == 0 {
 		return verbs.ReceiverNotRdy

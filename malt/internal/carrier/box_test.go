@@ -47,11 +47,13 @@ func (m *anywhere) Make(size int) (Inbox, []byte, error) {
 	return m.made, []byte("here"), nil
 }
 
-func (*anywhere) Name() string                     { return "words" }
-func (*anywhere) Hello() ([]byte, error)           { return []byte("hello"), nil }
-func (*anywhere) Meet([]byte, func(error)) error   { return nil }
-func (*anywhere) Open(int, []byte) (Outbox, error) { return nil, errors.New("only the test writes") }
-func (*anywhere) Stop()                            {}
+func (*anywhere) Name() string                   { return "words" }
+func (*anywhere) Hello() ([]byte, error)         { return []byte("hello"), nil }
+func (*anywhere) Meet([]byte, func(error)) error { return nil }
+func (*anywhere) Open(int, int, []byte) (Outbox, error) {
+	return nil, errors.New("only the test writes")
+}
+func (*anywhere) Stop() {}
 
 // mail returns an object with the mailbox of position 1, and the writer of that.
 func mail(t testing.TB, depth, size int) (*object, *box, *mailbox.Writer, *words) {

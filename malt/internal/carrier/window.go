@@ -29,7 +29,7 @@ func (p *peer) window(o *object, of offer) (*window, error) {
 	if err := of.layout.Validate(); err != nil {
 		return nil, err
 	}
-	outbox, err := p.remote.Open(of.layout.Size(), of.location)
+	outbox, err := p.remote.Open(of.layout.Size(), o.Queue, of.location)
 	if err != nil {
 		return nil, err
 	}

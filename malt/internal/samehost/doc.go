@@ -7,7 +7,7 @@
 //	hello, err := m.Hello()                 // goes to the other rank
 //	err = m.Meet(theirs)                    // an error: it is on another machine
 //	inbox, offer, err := m.Make(size)       // the receiver; offer goes to the sender
-//	outbox, err := m.Open(size, offer)      // the sender
+//	outbox, err := m.Open(size, queue, offer)      // the sender
 //
 // Hello is a hash of the machine's identity. It also proves that the kernel lets both processes share
 // memory only in part: Open fails where, for example, the ranks have different PID namespaces.

@@ -73,8 +73,8 @@ func (m *Memory) Make(size int) (carrier.Inbox, []byte, error) {
 	return memory{seg}, appendLocation(nil, seg.Location()), nil
 }
 
-// Open opens the segment of the other rank.
-func (m *Memory) Open(size int, offer []byte) (carrier.Outbox, error) {
+// Open opens the segment of the other rank. No update is ever on its way.
+func (m *Memory) Open(size, _ int, offer []byte) (carrier.Outbox, error) {
 	l, err := decodeLocation(offer)
 	if err != nil {
 		return nil, err
