@@ -78,8 +78,8 @@ func TestGuestRank(t *testing.T) {
 	if _, err := fmt.Sscan(os.Getenv(envGuestRank), &rank, &size, &name, &server); err != nil {
 		t.Skip("this is a process of TestGuestConformance")
 	}
-	how, err := ParseTransport(name)
-	if err != nil {
+	var how Transport
+	if err := how.UnmarshalText([]byte(name)); err != nil {
 		t.Fatal(err)
 	}
 	g, err := Join(ctx, Config{
