@@ -96,9 +96,6 @@ func (w *Writer) End(h Head, sum uint32) error {
 // Abandon leaves the update that has begun out. The next one takes its slot.
 func (w *Writer) Abandon() { w.size, w.written = 0, 0 }
 
-// Last returns the number of the last complete update.
-func (w *Writer) Last() uint64 { return w.number }
-
 // Local is a Target in memory of this machine.
 type Local struct{ Memory }
 

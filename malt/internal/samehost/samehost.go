@@ -86,7 +86,7 @@ func (m *Memory) Open(size, _ int, offer []byte) (carrier.Outbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &target{memory: memory{seg}, allocated: map[int]int{}}, nil
+	return &target{Local: mailbox.Local{Memory: memory{seg}}, seg: seg, allocated: map[int]int{}}, nil
 }
 
 // Stop does nothing: a rank can write as long as it maps a segment, but no reader looks at it after the epoch.
@@ -106,12 +106,10 @@ func (m memory) Close() error { return m.seg.Close() }
 
 // target is the sender's end. It allocates memory for updates that are larger than earlier ones.
 type target struct {
-	memory
+	mailbox.Local
+	seg       *shm.Segment
 	allocated map[int]int // by offset of a slot: its bytes that have memory
 }
-
-// Size returns the number of bytes of the memory.
-func (t *target) Size() int { return len(t.Bytes()) }
 
 // Begin invalidates a slot and allocates the memory of an update of n bytes.
 func (t *target) Begin(at, n int) error {
@@ -121,16 +119,11 @@ func (t *target) Begin(at, n int) error {
 		}
 		t.allocated[at] = n
 	}
-	return mailbox.Local{Memory: t.memory}.Begin(at, n)
+	return t.Local.Begin(at, n)
 }
 
-// Write copies b to an offset.
-func (t *target) Write(at int, b []byte) { mailbox.Local{Memory: t.memory}.Write(at, b) }
-
-// End makes a slot valid.
-func (t *target) End(at, n int, header uint64) error {
-	return mailbox.Local{Memory: t.memory}.End(at, n, header)
-}
+// Close unmaps the segment.
+func (t *target) Close() error { return t.seg.Close() }
 
 // Room returns true: a write takes no time on the way.
 func (*target) Room() bool { return true }
