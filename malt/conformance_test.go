@@ -135,7 +135,7 @@ func lockstep[T Element](f fabric, g *Group, v *Vector[T], send func(x T) error,
 func TestDelivery(t *testing.T) {
 	large := 1 << 20
 	if testing.Short() || os.Getenv("GVW_RDMA_GUEST") != "" {
-		large = 1 << 17
+		large = 1 << 16
 		t.Logf("sampled: the largest updates have %d entries", large)
 	}
 	onEach(t, func(t *testing.T, f fabric) {
