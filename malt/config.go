@@ -110,26 +110,27 @@ func (c Config) withDefaults() Config {
 
 // Validate reports all faults.
 func (c Config) Validate() error {
-	faults := c.mesh().Faults()
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf("malt: "+format, args...)) }
+	for _, err := range c.mesh().Faults() {
+		fault("%w", err)
+	}
 	if c.OnLoss > Grow {
-		faults = append(faults, fmt.Errorf("OnLoss: got %v, want abort, wait, shrink or grow", c.OnLoss))
+		fault("OnLoss: got %v, want abort, wait, shrink or grow", c.OnLoss)
 	}
 	if c.OnLoss == Grow && c.Job.RunKey == "" {
-		faults = append(faults, errors.New("Job.RunKey: a job that grows needs a run key: a rank that joins after the end would start the job again"))
+		fault("Job.RunKey: a job that grows needs a run key: a rank that joins after the end would start the job again")
 	}
 	if c.Elastic != 0 {
 		for _, err := range protocol.CheckElastic(c.OnLoss, c.Job.RunKey) {
-			faults = append(faults, fmt.Errorf("Elastic: %w", err))
+			fault("Elastic: %w", err)
 		}
 	}
 	if c.Stall < 0 {
-		faults = append(faults, fmt.Errorf("Stall: got %v, want a positive duration", c.Stall))
+		fault("Stall: got %v, want a positive duration", c.Stall)
 	}
 	if err := verbs.CheckDevice(c.Verbs); err != nil {
-		faults = append(faults, fmt.Errorf("Verbs: %w", err))
-	}
-	for i, err := range faults {
-		faults[i] = fmt.Errorf("malt: %w", err)
+		fault("Verbs: %w", err)
 	}
 	if err := c.join("").Validate(); err != nil && len(faults) == 0 {
 		faults = append(faults, err)

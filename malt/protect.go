@@ -35,7 +35,7 @@ func (e *LearnerError) Unwrap() error { return e.Err }
 // A panic in another goroutine, and the faults that Go's run-time system does not turn into a panic, end
 // the process at once. The other ranks then see that its connection has ended.
 func (g *Group) Protect(train func() error) error {
-	err, stack := protect(train)
+	stack, err := protect(train)
 	if err == nil {
 		return nil
 	}
@@ -52,8 +52,8 @@ func (g *Group) Protect(train func() error) error {
 	return failed
 }
 
-// protect calls train and returns its error. A panic is an error with a stack.
-func protect(train func() error) (err error, stack []byte) {
+// protect calls train and returns its error. The stack is that of a panic.
+func protect(train func() error) (stack []byte, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
@@ -65,5 +65,5 @@ func protect(train func() error) (err error, stack []byte) {
 			}
 		}
 	}()
-	return train(), nil
+	return nil, train()
 }

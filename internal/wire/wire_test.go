@@ -26,8 +26,8 @@ type sample struct {
 	F32    float32
 	F64    float64
 	Flag   bool
-	Millis time.Duration
-	Nanos  time.Duration
+	Coarse time.Duration // in milliseconds
+	Fine   time.Duration // in nanoseconds
 	Rank   int
 	Raw    [3]byte
 	Text   string
@@ -66,8 +66,8 @@ func (s *sample) codeFixed(c *Coder) {
 	c.F32("f32", &s.F32)
 	c.F64("f64", &s.F64)
 	c.Flag("flag", &s.Flag)
-	c.Millis("millis", &s.Millis)
-	c.Nanos("nanos", &s.Nanos)
+	c.Millis("millis", &s.Coarse)
+	c.Nanos("nanos", &s.Fine)
 	c.Rank("rank", &s.Rank)
 	c.Raw("raw", s.Raw[:])
 	c.Skip(2)
@@ -76,7 +76,7 @@ func (s *sample) codeFixed(c *Coder) {
 func full() *sample {
 	return &sample{
 		U8: 1, U16: 0x0203, U32: 0x04050607, U64: 0x08090a0b0c0d0e0f, I32: -2, I64: -3, F32: 1.5, F64: -2.5, Flag: true,
-		Millis: 258 * time.Millisecond, Nanos: 259, Rank: -1, Raw: [3]byte{7, 8, 9}, Text: "né", Blob: "\xff", List: []pair{{1, 2}, {3, 4}},
+		Coarse: 258 * time.Millisecond, Fine: 259, Rank: -1, Raw: [3]byte{7, 8, 9}, Text: "né", Blob: "\xff", List: []pair{{1, 2}, {3, 4}},
 		Texts: []string{"", "ab"}, Size: 2, View: []byte("vw"),
 	}
 }
@@ -118,8 +118,8 @@ func TestRoundTrip(t *testing.T) {
 		s := &sample{
 			U8: rapid.Uint8().Draw(t, "u8"), U16: rapid.Uint16().Draw(t, "u16"), U32: rapid.Uint32().Draw(t, "u32"), U64: rapid.Uint64().Draw(t, "u64"),
 			I32: rapid.Int32().Draw(t, "i32"), I64: rapid.Int64().Draw(t, "i64"), F32: rapid.Float32().Draw(t, "f32"), F64: rapid.Float64().Draw(t, "f64"),
-			Flag: rapid.Bool().Draw(t, "flag"), Millis: time.Duration(rapid.Uint32().Draw(t, "ms")) * time.Millisecond,
-			Nanos: time.Duration(rapid.Int64Min(0).Draw(t, "ns")), Rank: rapid.IntRange(-1, math.MaxInt32).Draw(t, "rank"),
+			Flag: rapid.Bool().Draw(t, "flag"), Coarse: time.Duration(rapid.Uint32().Draw(t, "ms")) * time.Millisecond,
+			Fine: time.Duration(rapid.Int64Min(0).Draw(t, "ns")), Rank: rapid.IntRange(-1, math.MaxInt32).Draw(t, "rank"),
 			Text: text.Draw(t, "text"), Blob: string(rapid.SliceOfN(rapid.Byte(), 0, sampleLimit).Draw(t, "blob")),
 			View: rapid.SliceOfN(rapid.Byte(), 0, 255).Draw(t, "view"),
 		}
@@ -201,11 +201,11 @@ func TestDurationsAreLimited(t *testing.T) {
 		var ms, ns time.Duration
 		back.Millis("ms", &ms)
 		back.Nanos("ns", &ns)
-		wantMs, wantNs := time.Duration(math.MaxUint32)*time.Millisecond, time.Duration(math.MaxInt64)
+		coarse, fine := time.Duration(math.MaxUint32)*time.Millisecond, time.Duration(math.MaxInt64)
 		if d < 0 {
-			wantMs, wantNs = 0, 0
+			coarse, fine = 0, 0
 		}
-		if ms != wantMs || ns != wantNs {
+		if ms != coarse || ns != fine {
 			t.Errorf("%v is decoded as %v in milliseconds and %v in nanoseconds", d, ms, ns)
 		}
 	}
