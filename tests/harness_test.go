@@ -102,6 +102,12 @@ func start(t *testing.T, dir, bin string, args ...string) *process {
 // to those of the test.
 func startWith(t *testing.T, dir string, stdin *os.File, env []string, bin string, args ...string) *process {
 	t.Helper()
+	return startWithin(t, limit, dir, stdin, env, bin, args...)
+}
+
+// startWithin is startWith with another limit on the run of the program.
+func startWithin(t *testing.T, limit time.Duration, dir string, stdin *os.File, env []string, bin string, args ...string) *process {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	p := &process{t: t, cmd: exec.CommandContext(ctx, bin, args...), cancel: cancel}
 	p.cmd.Dir = dir
@@ -206,7 +212,8 @@ func startServerPID(t *testing.T, options ...string) (port string, pid int) {
 	t.Helper()
 	dir := t.TempDir()
 	port = freePort(t)
-	p := start(t, dir, serverBin, append([]string{"--nondaemon", "--bind", "127.0.0.1", "--port", port}, options...)...)
+	// A server outlives parallel subtests, which wait for their turn.
+	p := startWithin(t, time.Hour, dir, nil, nil, serverBin, append([]string{"--nondaemon", "--bind", "127.0.0.1", "--port", port}, options...)...)
 	waitFor(t, "the server to listen on port "+port, func() bool { return dialable("127.0.0.1:" + port) })
 	t.Cleanup(func() {
 		_ = p.cmd.Process.Signal(os.Interrupt)
