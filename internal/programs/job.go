@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/internal/fault"
 	"github.com/gvw-project/gvw/internal/joinflags"
 	"github.com/gvw-project/gvw/malt"
 )
@@ -50,6 +51,9 @@ func checkJob(s *cli.Settings) []error {
 		errs = append(errs, cli.Usagef("--testonly in a job: each rank would make the same predictions; leave --node out"))
 	case isRank && !s.Has("malt"):
 		errs = append(errs, cli.Usagef("--node without --malt GRAPH: each rank would train a model of its own"))
+	}
+	if s.Get("on_loss") == "wait" {
+		errs = append(errs, cli.Usagef("--on_loss wait: another attempt could not continue in the middle of training: use abort or shrink"))
 	}
 	for _, name := range []string{"malt", "sync", "cb_size", "layer_graphs", "layer_syncs", "whole_every"} {
 		if s.Has(name) && !isRank {
@@ -142,6 +146,7 @@ func (j *job) step(ctx context.Context) error {
 func (j *job) exchange(ctx context.Context) error {
 	j.since = 0
 	j.exchanges++
+	fault.At(j.rank(), fault.Exchange)
 	return j.prog.exchange(ctx)
 }
 

@@ -27,6 +27,7 @@ func (s *svmProgram) exchange(ctx context.Context) error {
 		return err
 	}
 	s.model.Detach()
-	_, err := s.vector.Gather(ctx, malt.RescaledAverage[float32](s.model.Scale))
+	rescaled := malt.RescaledAverage[float32]
+	_, err := s.vector.Gather(ctx, rescaled(s.model.Scale))
 	return err
 }

@@ -168,6 +168,7 @@ func TestOptionsThatWouldBeIgnoredAreErrors(t *testing.T) {
 		{"svm -t -d x", "without -i"},
 		{"svm -t -i m -f n -d x", "--final_regressor would be ignored"},
 		{"svm -p p -d x", "--predictions would be ignored"},
+		{"svm --span_server h --unique_id 1 --total 2 --node 0 --malt all --on_loss wait -d x", "--on_loss wait"},
 		{"svm --malt all -d x", "--malt would be ignored"},
 		{"svm --span_server h --unique_id 1 --total 2 --node 0 -d x", "--malt GRAPH"},
 	} {
