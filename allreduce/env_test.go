@@ -10,6 +10,8 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -134,23 +136,7 @@ func TestServerWithoutAPort(t *testing.T) {
 // go doc abbreviates a group of constants to the first one, so the type's own comment
 // explains each.
 func TestTypesDocumentTheirConstants(t *testing.T) {
-	fset := token.NewFileSet()
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var parsed []*ast.File
-	for _, name := range files {
-		f, err := parser.ParseFile(fset, name, nil, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
-		parsed = append(parsed, f)
-	}
-	p, err := doc.NewFromFiles(fset, parsed, "github.com/gvw-project/gvw/allreduce")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := documentation(t)
 	types := map[string][]string{"OnLoss": {"Abort", "Wait", "Shrink"}, "Transport": {"TransportTCP", "TransportVerbs", "TransportAuto"}}
 	for _, typ := range p.Types {
 		want := types[typ.Name]
@@ -170,5 +156,50 @@ func TestTypesDocumentTheirConstants(t *testing.T) {
 	}
 	if len(types) > 0 {
 		t.Errorf("types not found: %v", types)
+	}
+}
+
+// documentation returns the package as go doc sees it.
+func documentation(t *testing.T) *doc.Package {
+	t.Helper()
+	fset := token.NewFileSet()
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parsed []*ast.File
+	for _, name := range files {
+		f, err := parser.ParseFile(fset, name, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parsed = append(parsed, f)
+	}
+	p, err := doc.NewFromFiles(fset, parsed, "github.com/gvw-project/gvw/allreduce")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestTypesDocumentTheirFields: go doc shows no fields of a type that is declared in an internal
+// package, so the comments list them.
+func TestTypesDocumentTheirFields(t *testing.T) {
+	comments := map[string]string{}
+	for _, typ := range documentation(t).Types {
+		comments[typ.Name] = typ.Doc
+	}
+	for name, v := range map[string]any{
+		"Where": Where{}, "LostError": LostError{}, "DeadlineError": DeadlineError{}, "MismatchError": MismatchError{},
+		"InterruptedError": InterruptedError{}, "Job": Job{}, "Shard": Shard{}, "Progress": Progress{}, "RefusedError": RefusedError{},
+		"FinishedError": FinishedError{}, "ExcludedError": ExcludedError{}, "StartError": StartError{}, "ServerError": ServerError{},
+		"Owner": Owner{}, "Point": Point{},
+	} {
+		for _, f := range reflect.VisibleFields(reflect.TypeOf(v)) {
+			listed := regexp.MustCompile(`(?m)^\t(\w+, )*` + f.Name + `(,| )`)
+			if f.IsExported() && !listed.MatchString(comments[name]) {
+				t.Errorf("the comment of %s does not list the field %s:\n%s", name, f.Name, comments[name])
+			}
+		}
 	}
 }

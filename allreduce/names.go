@@ -44,14 +44,40 @@ const NoRank = epoch.NoRank
 
 type (
 	// Where is what a rank was doing when its job failed.
+	//
+	//	Rank      rank that returns the error
+	//	Call      collective, such as "all-reduce #17 (gradient, 64 MiB)"; "" between two
+	//	Elapsed   time since the rank entered the collective
+	//	Waiting   rank that it waits for, with its address; "" if unknown
+	//	Received  bytes received in this collective
 	Where = engine.Where
 	// LostError reports that a rank was lost, or gave up. All ranks of a job name the same one.
+	//
+	//	Where            what the rank that returns the error was doing
+	//	Rank, Host       lost rank and its address
+	//	Why              reason
+	//	GaveUp           the lost rank has sent the reason itself
+	//	ServerRestarted  the server was restarted while the job ran
+	//	Err              cause
 	LostError = engine.LostError
 	// DeadlineError reports that no byte moved for too long, or that a rank never entered a collective.
+	//
+	//	Where       what the rank that returns the error was doing
+	//	By          rank that waited
+	//	Rank, Host  rank that it waited for, and its address
+	//	Entered     that rank had entered the collective: the limit was Config.Stall, else MaxWait
+	//	Idle        time without a byte
 	DeadlineError = engine.DeadlineError
 	// MismatchError reports that two ranks made different calls where all must make the same.
+	//
+	//	Where  what the rank that returns the error was doing
+	//	Ranks  the two ranks
+	//	Calls  the call of each of them
 	MismatchError = engine.MismatchError
 	// InterruptedError reports that the epoch has ended. The job may continue in a next epoch.
+	//
+	//	Where  what the rank that returns the error was doing
+	//	Err    reason, mostly a *LostError
 	InterruptedError = engine.InterruptedError
 )
 
@@ -59,22 +85,54 @@ type (
 // internal.
 type (
 	// Job names a job at its server: a number, and the key of a run.
+	//
+	//	UniqueID  number, vw's unique_id
+	//	RunKey    name of a launcher's run; "": there is none
 	Job = protocol.Job
 	// Shard identifies the data that a rank has read, by a digest that is equal for all
 	// attempts of the rank.
+	//
+	//	Examples, Bytes, CRC  contents
+	//	Took                  time in which the rank has read it; 0: unknown
 	Shard = protocol.Shard
 	// Progress is a rank's position in its training, as gvw jobs shows it.
+	//
+	//	Pass      completed passes over the data
+	//	Step      name of the current step
+	//	Number    completed steps of all kinds
+	//	Examples  examples seen in all passes together
+	//	Loss      average loss so far
+	//	StepTook  time of the newest step without its exchange; 0: unknown
 	Progress = protocol.Progress
 
 	// RefusedError reports that the server, or the rank itself, refuses to continue, and why.
+	//
+	//	ByClient         this rank refuses the server, else the server refuses the rank
+	//	Server           address of the server
+	//	Code, Reason     reason, for programs and for people
+	//	Model            SHA-256 of the finished run's model, if Finished() is true
+	//	Unauthenticated  a third party could have made the refusal
 	RefusedError = protocol.RefusedError
 	// FinishedError reports that the job has succeeded without this attempt of the rank.
+	//
+	//	Job, Rank  attempt; Rank is -1 for a spare
+	//	Model      SHA-256 of the job's model
 	FinishedError = protocol.FinishedError
 	// ExcludedError reports that an elastic job has started without this rank.
+	//
+	//	Job, Rank  attempt
 	ExcludedError = protocol.ExcludedError
 	// StartError reports that not all ranks have joined in time. It names the missing ranks.
+	//
+	//	Job     job that has not started
+	//	After   time that the rank has waited
+	//	Report  the server's report, with the missing ranks
 	StartError = protocol.StartError
 	// ServerError reports that the server cannot be reached, or has gone away.
+	//
+	//	Server  address of the server
+	//	Doing   operation that failed
+	//	Err     cause
 	ServerError = protocol.ServerError
 )
 
@@ -83,9 +141,16 @@ type (
 	// lost. Package checkpoint stores them in files.
 	Checkpoints = recovery.Checkpoints
 	// Owner identifies the job to which states belong.
+	//
+	//	Options          digest of the options on which the ranks agree, and of their number
+	//	Text             text of which Options is the digest
+	//	Run, Generation  Config.Job.RunKey and Config.Generation
 	Owner = recovery.Owner
 	// Point is a number of completed steps, and the epoch in which the last of them was
 	// completed. Of two checkpoints that with the later epoch, then with more steps, is the newer.
+	//
+	//	Epoch  epoch, with Term and N, which order epochs, and Incarnation
+	//	Step   number of steps
 	Point = client.Point
 )
 
