@@ -14,6 +14,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"os/signal"
 	"slices"
@@ -54,6 +55,9 @@ type rates []float64
 func (r *rates) add(bytes int, took time.Duration) { *r = append(*r, float64(bytes)/took.Seconds()) }
 
 func (r rates) median() float64 {
+	if len(r) == 0 {
+		return math.NaN()
+	}
 	slices.Sort(r)
 	return r[len(r)/2]
 }

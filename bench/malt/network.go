@@ -57,7 +57,9 @@ func over(ctx context.Context, size, rounds int) error {
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
-			theirs, theirsCPU = append(theirs, s.rate), append(theirsCPU, s.perCPU)
+			if s.rate > 0 { // on a busy machine iperf3 may report nothing
+				theirs, theirsCPU = append(theirs, s.rate), append(theirsCPU, s.perCPU)
+			}
 		}
 		return nil
 	})
