@@ -243,7 +243,7 @@ func TestCreateThroughALink(t *testing.T) {
 }
 
 // Temporary files of a killed writer are distinguished from those of live writers.
-func TestRemoveAside(t *testing.T) {
+func TestRemoveTemp(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "model")
 	for _, n := range []string{".model.writing-7-00000001", ".model.writing-77-00000001", ".model.x.writing-7-00000001", "model"} {
@@ -271,7 +271,7 @@ func TestRemoveAside(t *testing.T) {
 }
 
 // A writer of many files leaves one of them, and only the beginning of its name is known.
-func TestRemoveAsides(t *testing.T) {
+func TestRemoveTemps(t *testing.T) {
 	dir := t.TempDir()
 	for _, n := range []string{".ck.r1.s2.writing-7-00000001", ".ck.r1.s2.writing-77-00000001", ".c.writing-7-00000001", "ck.r1.s2"} {
 		writeFile(t, filepath.Join(dir, n), nil)

@@ -419,7 +419,7 @@ func TestAFileThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-func TestRemoveAsides(t *testing.T) {
+func TestRemoveTemps(t *testing.T) {
 	f, d := newFS(t)
 	files := []string{
 		".model.writing-7-here-1", ".model.writing-8-here-1", ".model.writing-7-there-1",
