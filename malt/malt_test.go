@@ -148,6 +148,7 @@ func TestDifferencesAreNamed(t *testing.T) {
 	}{
 		{"name", "name is ", func(name *string, _ *int, _ *VectorConfig) { *name = "u" }},
 		{"length", "length is ", func(_ *string, length *int, _ *VectorConfig) { *length = 11 }},
+		{"shape", "shape is ", func(_ *string, _ *int, c *VectorConfig) { c.Shape = []int{2, 5} }},
 		{"graph", "graph is ", func(_ *string, _ *int, c *VectorConfig) { c.Graph = "ring" }},
 		{"sync", "sync is ", func(_ *string, _ *int, c *VectorConfig) { c.Sync = "bsp" }},
 		{"code", "code is ", func(_ *string, _ *int, c *VectorConfig) { c.Format.Code = F16 }},
@@ -178,6 +179,34 @@ func TestDifferencesAreNamed(t *testing.T) {
 				t.Errorf("no error names the ranks and the field: %v", errs)
 			}
 		})
+	}
+}
+
+// TestShapes checks the dimensions of a vector against its length.
+func TestShapes(t *testing.T) {
+	for _, c := range []struct {
+		shape []int
+		good  bool
+	}{
+		{nil, true},
+		{[]int{12}, true},
+		{[]int{3, 4}, true},
+		{[]int{1, 2, 3, 2}, true},
+		{[]int{}, false},
+		{[]int{5}, false},
+		{[]int{24}, false},
+		{[]int{3, 3}, false},
+		{[]int{-3, -4}, false},
+		{[]int{0, 12}, false},
+		{[]int{1, 1, 2, 3, 2}, false},
+	} {
+		got, err := dimensions(c.shape, 12)
+		if (err == nil) != c.good {
+			t.Errorf("%v: got %v, want a fault: %t", c.shape, err, !c.good)
+		}
+		if err == nil && c.shape == nil && !slices.Equal(got, []int{12}) {
+			t.Errorf("got the shape %v without one, want [12]", got)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/gvw-project/gvw/malt/internal/carrier"
@@ -26,9 +27,14 @@ const (
 	Q8    = pack.Q8    // 8 bits
 )
 
+// maxDimensions limits VectorConfig.Shape, because ranks compare descriptions of limited length.
+const maxDimensions = 4
+
 // VectorConfig configures a vector. It is the same on all ranks.
 type VectorConfig struct {
 	ObjectConfig
+	// Shape has the dimensions of a tensor in row-major order, at most 4; their product is the length. nil: one dimension.
+	Shape    []int
 	Format   Format // encoding of updates
 	MaxDelay int    // iterations by which an update may be late; later ones are dropped. 0: any
 	// DampLate sets Incoming.Factor to 1/(1+delay) for late updates, by which Sum multiplies them.
@@ -70,8 +76,12 @@ func NewVector[T Element](g *Group, name string, length int, c VectorConfig) (*V
 	if c.MaxDelay < 0 {
 		return nil, fmt.Errorf("malt: %s: MaxDelay: got %d, want 0 or more", name, c.MaxDelay)
 	}
+	c.Shape, err = dimensions(c.Shape, length)
+	if err != nil {
+		return nil, fmt.Errorf("malt: %s: Shape: %w", name, err)
+	}
 	var zero T
-	shape := fmt.Sprintf("elem=%T length=%d code=%v", zero, length, c.Format.Code)
+	shape := fmt.Sprintf("elem=%T length=%d shape=%s code=%v", zero, length, times(c.Shape), c.Format.Code)
 	size := max(pack.MaxSize[T](c.Format, length, 0), pack.MaxSize[T](c.Format, length, length))
 	v := &Vector[T]{config: c, local: make([]T, length), encoder: e}
 	if v.object, err = g.newObject(name, shape, size, c.ObjectConfig, holder{v.state, v.restore}); err != nil {
@@ -104,6 +114,47 @@ func (v *Vector[T]) restore(state []byte) error {
 	}
 	copy(v.local, u.Values)
 	return nil
+}
+
+// dimensions returns a copy of a shape, or one dimension if there is none. The product must be length.
+func dimensions(shape []int, length int) ([]int, error) {
+	if shape == nil {
+		return []int{length}, nil
+	}
+	rest := length
+	for _, n := range shape {
+		if n < 1 || rest%n != 0 {
+			rest = 0 // the product differs
+			break
+		}
+		rest /= n
+	}
+	if rest != 1 || len(shape) > maxDimensions {
+		return nil, fmt.Errorf("got %s, want at most %d dimensions with the product %d", times(shape), maxDimensions, length)
+	}
+	return slices.Clone(shape), nil
+}
+
+// times returns a shape in the form 3x4.
+func times(shape []int) string {
+	var b []byte
+	for i, n := range shape {
+		if i > 0 {
+			b = append(b, 'x')
+		}
+		b = strconv.AppendInt(b, int64(n), 10)
+	}
+	return string(b)
+}
+
+// Shape returns the dimensions of the vector. The caller does not change them.
+func (v *Vector[T]) Shape() []int { return v.config.Shape }
+
+// Row returns the part of the local value with index i in the first dimension: a row of a matrix, or an entry of a
+// vector. The caller may change it between calls.
+func (v *Vector[T]) Row(i int) []T {
+	n := len(v.local) / v.config.Shape[0]
+	return v.local[i*n : (i+1)*n : (i+1)*n]
 }
 
 // Values returns the local value, which the caller may change between calls.

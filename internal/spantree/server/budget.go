@@ -6,8 +6,7 @@ import (
 	"sync"
 )
 
-// The memory that things are counted with in MaxMemory, in bytes, in addition to received and
-// queued bytes.
+// MaxMemory limits an estimate: received and queued bytes, plus these bytes for each object.
 const (
 	// connBytes is a connection: a goroutine with its stack, and the kernel's and the poller's
 	// data.
