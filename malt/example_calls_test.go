@@ -248,5 +248,5 @@ func ExampleCheckSync() {
 	fmt.Println(malt.CheckSync("sometimes"))
 	// Output:
 	// <nil>
-	// pace: got synchrony "sometimes", want asp, bsp, ssp:S or notify_ack
+	// got synchrony "sometimes", want asp, bsp, ssp:S or notify_ack
 }

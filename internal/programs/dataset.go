@@ -18,6 +18,7 @@ import (
 type example struct {
 	*feature.Batch
 	*feature.Example
+	number int // in the input, from 1
 }
 
 // features returns the features of the example.
@@ -57,7 +58,7 @@ func load(ctx context.Context, inputs []learn.Input, c feature.Config, isLibsvm 
 			return nil, err
 		}
 		for i := range b.Examples {
-			d.examples = append(d.examples, example{b, &b.Examples[i]})
+			d.examples = append(d.examples, example{b, &b.Examples[i], len(d.examples) + 1})
 		}
 		d.warnings = append(d.warnings, b.Warnings...)
 	}

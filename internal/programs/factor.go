@@ -88,7 +88,7 @@ func (f *factorProgram) prepare(examples []example, _ int) error {
 	for _, ex := range examples {
 		x := ex.features()
 		if len(x) != 2 {
-			return fmt.Errorf("an example has %d features, want two, a user and an item, as in: 3.5 |u 17 |i 4", len(x))
+			return fmt.Errorf("example %d of the input has %d features, want two, a user and an item, as in: 3.5 |u 17 |i 4", ex.number, len(x))
 		}
 		users = f.users.add(users, x[0].Index)
 		items = f.items.add(items, x[1].Index)

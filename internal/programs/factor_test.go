@@ -57,7 +57,7 @@ func TestFactorOnSeveralRanks(t *testing.T) {
 
 func TestFactorRefusesExamplesWithoutUserAndItem(t *testing.T) {
 	data := written(t, "5 |u 1 |i 2", "4 |u 1")
-	if _, err := execute(t.Context(), "factor", "-d", data); err == nil || !strings.Contains(err.Error(), "1 features, want two") {
+	if _, err := execute(t.Context(), "factor", "-d", data); err == nil || !strings.Contains(err.Error(), "example 2 of the input has 1 features, want two") {
 		t.Errorf("got %v, want an error about the features", err)
 	}
 }

@@ -184,3 +184,19 @@ func TestAModelOfAnotherKindIsRefused(t *testing.T) {
 		t.Errorf("got %v, want an error that names the file", err)
 	}
 }
+
+// A model whose file cannot be created is an error before the first pass, and a failed training leaves no file.
+func TestModelIsCreatedBeforeTraining(t *testing.T) {
+	data := written(t, "1 |a x", "-1 |a y")
+	out, err := execute(t.Context(), "svm", "-d", data, "-f", filepath.Join(t.TempDir(), "none", "model"))
+	if err == nil || !strings.Contains(err.Error(), "none") || strings.Contains(out, "pass 1") {
+		t.Errorf("got %v and the output %q, want an error about the directory before pass 1", err, out)
+	}
+	dir := t.TempDir()
+	if _, err := execute(t.Context(), "factor", "-d", data, "-f", filepath.Join(dir, "model")); err == nil {
+		t.Error("examples without users and items are accepted")
+	}
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("a failed training leaves %v", left)
+	}
+}

@@ -103,11 +103,29 @@ func checkOptions(s *cli.Settings) (errs []error) {
 	return append(errs, checkJob(s)...)
 }
 
-// train makes all passes and writes the model.
+// train makes all passes and writes the model. The file is created before the passes, so that a name at which it cannot
+// be costs no training.
 func (r *run) train(s *cli.Settings) error {
 	if err := r.restore(s); err != nil {
 		return err
 	}
+	if !s.Has(optModelOut) || r.job.rank() > 0 {
+		return r.learn(s)
+	}
+	return r.write(s.Get(optModelOut), func(w io.Writer) error {
+		if err := r.learn(s); err != nil {
+			return err
+		}
+		data, err := r.prog.encode(nil)
+		if err == nil {
+			_, err = w.Write(data)
+		}
+		return err
+	})
+}
+
+// learn reads the examples, makes all passes over them, and ends training.
+func (r *run) learn(s *cli.Settings) error {
 	data, err := r.load(s)
 	if err != nil {
 		return err
@@ -132,19 +150,7 @@ func (r *run) train(s *cli.Settings) error {
 		}
 	}
 	most := len(share(all, 0, r.job.total())) * passes(r.c)
-	if err := r.job.finish(r.ctx, most, r.prog.finish); err != nil {
-		return err
-	}
-	if !s.Has(optModelOut) || r.job.rank() > 0 {
-		return nil
-	}
-	return r.write(s.Get(optModelOut), func(w io.Writer) error {
-		data, err := r.prog.encode(nil)
-		if err == nil {
-			_, err = w.Write(data)
-		}
-		return err
-	})
+	return r.job.finish(r.ctx, most, r.prog.finish)
 }
 
 // defaultPasses is the default of --passes.

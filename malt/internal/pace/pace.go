@@ -35,7 +35,7 @@ func (m Mode) String() string {
 func ParseMode(s string) (m Mode, bound int, err error) {
 	if rest, ok := strings.CutPrefix(s, "ssp:"); ok {
 		if bound, err = strconv.Atoi(rest); err != nil || bound < 0 {
-			return 0, 0, fmt.Errorf("pace: got bound %q in %q, want a number of rounds, as in ssp:4", rest, s)
+			return 0, 0, fmt.Errorf("got bound %q in %q, want a number of rounds, as in ssp:4", rest, s)
 		}
 		return SSP, bound, nil
 	}
@@ -44,7 +44,7 @@ func ParseMode(s string) (m Mode, bound int, err error) {
 			return Mode(m), 0, nil
 		}
 	}
-	return 0, 0, fmt.Errorf("pace: got synchrony %q, want asp, bsp, ssp:S or notify_ack", s)
+	return 0, 0, fmt.Errorf("got synchrony %q, want asp, bsp, ssp:S or notify_ack", s)
 }
 
 // Config configures a machine.
