@@ -208,8 +208,8 @@ func (m *Member) endEpoch(cause error) {
 func (m *Member) end(cause error) {
 	if m.cause == nil {
 		m.cause = cause
+		close(m.over) // before the epoch's end, after which callers look whether the job is over
 		m.endEpoch(cause)
-		close(m.over)
 	}
 }
 
