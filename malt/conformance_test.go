@@ -250,7 +250,7 @@ func TestOldestAreOverwritten(t *testing.T) {
 	})
 }
 
-// TestBackPressure sends large updates without pause. What was not dropped or refused arrives.
+// TestBackPressure sends large updates without pause. All updates arrive that were not dropped or refused.
 func TestBackPressure(t *testing.T) {
 	const updates, length = 30, 100_000
 	for _, full := range []Full{DropOldest, Block, Fail} {

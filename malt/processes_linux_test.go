@@ -70,7 +70,7 @@ func TestProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	sample, x := []float64{1, 2, 500, 9}[rank], v.Values()
-	for round, alone := 0, 0; alone < 400; round++ { // rounds without rank 2
+	for round, without := 0, 0; without < 400; round++ { // rounds without rank 2
 		// A rank that has seen writes dies: the memory that it has mapped is in use.
 		if rank == 2 && round >= 50 && v.Stats().Written > 0 {
 			if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
@@ -78,10 +78,10 @@ func TestProcess(t *testing.T) {
 			}
 		}
 		if slices.Equal(g.Members(), []int{0, 1, 3}) {
-			alone++
+			without++
 		}
 		for i := range x {
-			x[i] -= (x[i] - sample) / float64(alone+2)
+			x[i] -= (x[i] - sample) / float64(without+2)
 		}
 		if err := v.Scatter(ctx); err != nil {
 			t.Fatal(err)

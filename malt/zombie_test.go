@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestZombiesAreRefused stops a rank until the others have continued without it. What it sends after that arrives
-// nowhere, and it gets an error that tells it what has happened.
+// TestZombiesAreRefused stops a rank until the others have continued without it. Its later updates arrive
+// at no rank, and it gets an error that says why.
 func TestZombiesAreRefused(t *testing.T) {
 	for _, sync := range []string{"asp", "bsp", "ssp:2", "notify_ack"} {
 		bubble(t, sync, func(t *testing.T) {

@@ -80,7 +80,7 @@ func (f *figure) write(dir, command string) (err error) {
 	return os.Rename(w.Name(), path)
 }
 
-// flagText returns the value of a header that is there or not.
+// flagText returns the value of a header that is either "yes" or left out.
 func flagText(set bool) string {
 	if set {
 		return "yes"

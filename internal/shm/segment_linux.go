@@ -114,8 +114,8 @@ func (s *Segment) Commit(lo, hi int) error {
 	return nil
 }
 
-// Allocate allocates memory for the bytes lo … hi-1 of the arena, which belong to no process. What has memory
-// keeps its contents. A lack of memory is an error.
+// Allocate allocates memory for the bytes lo … hi-1 of the arena, which belong to no process. Bytes that have memory
+// keep their contents. A lack of memory is an error.
 func (s *Segment) Allocate(lo, hi int) error {
 	if err := fallocate(s.commitFD, s.arenaAt()+int64(lo), int64(hi-lo)); err != nil {
 		return fmt.Errorf("cannot allocate %d bytes of shared memory: %w", hi-lo, err)

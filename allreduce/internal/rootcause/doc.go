@@ -11,7 +11,7 @@
 //
 // # Rules
 //
-// What a rank does about a failure depends on three facts only ([actionFor]):
+// The action of a rank on a failure depends on three facts only ([actionFor]):
 //
 //   - A normal end, and an end that the server has announced, are causes themselves.
 //   - A rank that has found a failure other than a broken edge reports it, and the server passes it

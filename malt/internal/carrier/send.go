@@ -10,8 +10,8 @@ import (
 	"github.com/gvw-project/gvw/malt/internal/pace"
 )
 
-// Fill writes an update behind dst. What belongs behind that and is in memory of the caller's it
-// returns as a view.
+// Fill writes an update behind dst. Bytes that follow and are in the caller's memory are returned as a
+// view.
 type Fill func(dst []byte) (head, view []byte, err error)
 
 // Send passes an update of an object on to its receivers of the round: it writes to mailboxes, and

@@ -56,7 +56,7 @@ type Memory struct {
 	mu       sync.Mutex
 	queue    verbs.Queue // nil: not made yet, or stopped
 	regions  []verbs.Region
-	todo     []request // not posted yet
+	queued   []request // not posted yet
 	posted   []request // pending, oldest first
 	draining bool      // a goroutine waits for completions
 	stopped  bool
@@ -153,7 +153,7 @@ func (m *Memory) post(r request) {
 	if m.err != nil {
 		return
 	}
-	m.todo = append(m.todo, r)
+	m.queued = append(m.queued, r)
 	m.pump()
 	if !m.draining {
 		m.draining = true
@@ -163,13 +163,13 @@ func (m *Memory) post(r request) {
 
 // pump posts what there is room for. The lock is held.
 func (m *Memory) pump() {
-	for len(m.todo) > 0 && len(m.posted) < sends && m.err == nil {
-		if err := m.queue.Send(m.todo[0].work); err != nil {
+	for len(m.queued) > 0 && len(m.posted) < sends && m.err == nil {
+		if err := m.queue.Send(m.queued[0].work); err != nil {
 			m.err = fmt.Errorf("cannot post a write on %v: %w", m.dev.place, err)
 			return
 		}
-		m.posted = append(m.posted, m.todo[0])
-		m.todo = m.todo[:copy(m.todo, m.todo[1:])]
+		m.posted = append(m.posted, m.queued[0])
+		m.queued = m.queued[:copy(m.queued, m.queued[1:])]
 	}
 }
 
@@ -257,5 +257,5 @@ func (m *Memory) Stop() {
 	for _, r := range m.regions {
 		_ = r.Close() // its owner frees the memory
 	}
-	m.regions, m.todo, m.posted = nil, nil, nil
+	m.regions, m.queued, m.posted = nil, nil, nil
 }

@@ -19,7 +19,7 @@
 //
 // # Keys
 //
-// Memory is registered anew for each epoch, with keys that the device chooses. Stop closes the queue pair and
+// Each epoch registers its own memory, with keys that the device chooses. Stop closes the queue pair and
 // deregisters everything: later writes of a lost rank fail at the device. The readers of this rank may
 // still read until they close their inboxes.
 //

@@ -71,7 +71,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// FuzzRead reads any bytes. What it has read, Write writes as the same bytes.
+// FuzzRead reads any bytes. Write writes a snapshot that was read as the same bytes.
 func FuzzRead(f *testing.F) {
 	var b bytes.Buffer
 	if err := Write(&b, objects); err != nil {
