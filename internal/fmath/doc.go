@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fmath computes exponentials, logarithms and powers that have the
-// same bits on every machine.
+// Package fmath computes exponentials, logarithms, powers and the digamma
+// function with the same bits on every machine.
 //
 // The functions of package math do not: math.Exp takes another path on
 // processors with fused multiply-add, math.Log is assembly on some
