@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "rewrite api/*.txt")
 var public = []string{
 	"allreduce", "allreduce/schedule", "allreduce/topo",
 	"optim", "optim/cg", "optim/descent", "optim/ftrl", "optim/lbfgs", "optim/oaa", "optim/outer", "optim/sgd",
-	"loss", "feature", "model", "hdfsio", "malt", "malt/graph", "malt/pipe", "learn/factor", "learn/nn", "learn/svm", "option",
+	"loss", "feature", "model", "hdfsio", "malt", "malt/graph", "malt/pipe", "learn/factor", "learn/lda", "learn/nn", "learn/svm", "option",
 }
 
 // TestPublicAPI compares the exported identifiers of each public package with

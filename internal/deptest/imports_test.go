@@ -147,6 +147,7 @@ var layers = []layer{
 	{"learn/internal/vwtext", slices.Concat(bottom, []string{"feature", "loss", "learn/metric", "learn/internal/snapshot"}), "vw's output format does not depend on the stage"},
 	{"learn/factor", slices.Concat(bottom, []string{"learn/internal/modelbytes"}), "a model learns from one rating at a time: it needs no files, no job and no training loop"},
 	{"learn/nn", slices.Concat(bottom, []string{"feature", "learn/internal/modelbytes"}), "a model learns from one example at a time: it needs no files, no job and no training loop"},
+	{"learn/lda", slices.Concat(bottom, []string{"feature", "internal/kernels"}), "topics are learned from one batch of documents at a time: that needs no files, no job and no training loop"},
 	{"learn/svm", slices.Concat(bottom, []string{"feature", "learn/internal/modelbytes"}), "a model learns from one example at a time: it needs no files, no job and no training loop"},
 	{"learn/internal/modelbytes", nil, "an encoding needs none of its models"},
 	{"learn/metric", bottom, "a metric depends on predictions and labels only"},
