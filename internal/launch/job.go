@@ -74,6 +74,8 @@ type Result struct {
 	Spared  bool          // it failed, and the others continued without it
 	After   time.Duration // time since the start of the job
 	Err     error         // the worker could not be started, or waited for
+
+	at time.Time // of the end of the process; its output may end later
 }
 
 func (r Result) failed() bool { return r.Code != 0 || r.Err != nil }
@@ -121,12 +123,12 @@ type supervisor struct {
 	running  int
 
 	results []Result // by rank, of the last attempt
-	order   []int    // ranks in the order of their last ends
 	pauses  map[int]*time.Timer
 	alive   []bool      // by rank: started, and its end not yet handled
 	hung    map[int]int // by rank: the attempt that was killed because it hung
 	due     chan int    // ranks whose delay is over
 	ending  bool
+	endedAt time.Time        // the time of the signal to all workers
 	kill    <-chan time.Time // the end of the grace period
 	settled <-chan time.Time // when a symptom counts as the cause
 }
@@ -161,12 +163,15 @@ func (s *supervisor) start(rank int) {
 	s.cmds[rank] = cmd
 	s.running++
 	if err := s.startWithSecret(cmd); err != nil {
-		s.ended <- Result{Rank: rank, Attempt: attempt, Code: 126, Err: fmt.Errorf("cannot start: %w", err)}
+		s.ended <- Result{Rank: rank, Attempt: attempt, Code: 126, at: time.Now(), Err: fmt.Errorf("cannot start: %w", err)}
 		return
 	}
 	s.alive[rank] = true
 	// wait receives one result per start.
-	go func() { s.ended <- result(rank, attempt, cmd, cmd.Wait()) }()
+	go func() {
+		at := untilExit(cmd.Process)
+		s.ended <- result(rank, attempt, cmd, at, cmd.Wait())
+	}()
 }
 
 // startWithSecret starts a worker and passes the secret to it, if there is one. Each worker has a
@@ -190,9 +195,12 @@ func inherit(cmd *exec.Cmd, variable string, f *os.File) {
 	cmd.ExtraFiles = append(cmd.ExtraFiles, f)
 }
 
-// result returns the outcome of a process that has ended; err is that of cmd.Wait.
-func result(rank, attempt int, cmd *exec.Cmd, err error) Result {
-	r := Result{Rank: rank, Attempt: attempt, Pid: cmd.Process.Pid, Code: cmd.ProcessState.ExitCode()}
+// result returns the outcome of a process that has ended. at is the time from untilExit, err the error of cmd.Wait.
+func result(rank, attempt int, cmd *exec.Cmd, at time.Time, err error) Result {
+	r := Result{Rank: rank, Attempt: attempt, Pid: cmd.Process.Pid, Code: cmd.ProcessState.ExitCode(), at: at}
+	if at.IsZero() {
+		r.at = time.Now()
+	}
 	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		r.Code, r.Signal = 128+int(ws.Signal()), ws.Signal()
 	}
@@ -234,12 +242,11 @@ func (s *supervisor) wait(ctx context.Context) {
 
 // record records the end of a worker.
 func (s *supervisor) record(r Result) {
-	r.After = time.Since(s.began)
-	r.Ended = s.ending && (r.Signal != nil || r.Code == 128+int(syscall.SIGTERM))
+	r.After = r.at.Sub(s.began)
+	r.Ended = s.ending && r.at.After(s.endedAt) && (r.Signal != nil || r.Code == 128+int(syscall.SIGTERM))
 	r.Hung = r.Signal == os.Kill && s.hung[r.Rank] == r.Attempt
 	s.alive[r.Rank] = false
 	s.results[r.Rank] = r
-	s.order = append(slices.DeleteFunc(s.order, func(rank int) bool { return rank == r.Rank }), r.Rank)
 	if !r.failed() {
 		return
 	}
@@ -284,7 +291,7 @@ func (s *supervisor) end() {
 	if s.ending {
 		return
 	}
-	s.ending = true
+	s.ending, s.endedAt = true, time.Now()
 	s.cancelPauses()
 	s.kill = time.After(s.job.Grace)
 	s.signal(syscall.SIGTERM)
@@ -306,23 +313,23 @@ func (s *supervisor) signal(sig os.Signal) {
 }
 
 // root returns the rank that failed first, or -1. A cause comes before all symptoms, even
-// earlier ones: the end of a rank that lost a peer may be observed before the end of the peer.
+// earlier ones: the end of a rank that lost a peer may come before the end of the peer.
 // A spared rank counts only if no rank has succeeded.
 func (s *supervisor) root() int {
 	symptom, spared := -1, -1
 	done := slices.ContainsFunc(s.results, func(r Result) bool { return !r.failed() })
-	for _, rank := range s.order {
-		r := s.results[rank]
+	order := slices.SortedStableFunc(slices.Values(s.results), func(a, b Result) int { return a.at.Compare(b.at) })
+	for _, r := range order {
 		switch {
 		case !r.failed() || r.Ended:
 		case r.Spared:
 			if spared < 0 {
-				spared = rank
+				spared = r.Rank
 			}
 		case !s.job.Symptom(r.Code):
-			return rank
+			return r.Rank
 		case symptom < 0:
-			symptom = rank
+			symptom = r.Rank
 		}
 	}
 	if symptom < 0 && !done {

@@ -42,6 +42,13 @@ func play(role []string) int {
 	case "exit": // exit CODE MILLISECONDS
 		time.Sleep(time.Duration(atoi(role[2])) * time.Millisecond)
 		return atoi(role[1])
+	case "leave": // leave CODE MILLISECONDS: exit, and leave a process behind that holds the output open for that time
+		child := worker("exit 0 " + role[2])
+		child.Stdout = os.Stdout
+		if err := child.Start(); err != nil {
+			panic(err)
+		}
+		return atoi(role[1])
 	case "after": // after FILE CODE: exit once FILE exists
 		for {
 			if _, err := os.Stat(role[1]); err == nil {

@@ -136,9 +136,8 @@ func (p *launcher) runProgram(ctx context.Context, j *programJob, all *processes
 	}
 	results, root, err := all.run(ctx, cmds, launch.Job{
 		Secret: secret, EmptyStdin: true,
-		// A program has its own exit codes: any may mean a lost peer. Another attempt may
-		// succeed unless the user has ended the process by a signal.
-		Symptom: func(code int) bool { return code < 128 },
+		Symptom: programSymptom(j.command[0]),
+		// Another attempt may succeed unless the user has ended the process by a signal.
 		Curable: func(code int) bool { return code != 128+int(syscall.SIGINT) && code != 128+int(syscall.SIGTERM) },
 		Again: func(r launch.Result) bool {
 			return (j.onLoss != "" || watch.recovers()) && watch.mayContinue(false) && !watch.removed(r.Rank)
@@ -152,6 +151,31 @@ func (p *launcher) runProgram(ctx context.Context, j *programJob, all *processes
 		return nil
 	}
 	return p.rootCause(results[root], all.plan, all.logs)
+}
+
+// programSymptom returns the function that reports whether an exit code of a program may be the consequence of another
+// rank's failure. A program has its own exit codes, and a rank that lost a peer may also abort, so any may be:
+// the rank that ended first is the cause. Signal 9 is none: it comes from outside, or is for a process that
+// hangs, which the others may have noticed before.
+func programSymptom(name string) func(code int) bool {
+	if isSelf(name) {
+		return symptom
+	}
+	return func(code int) bool { return code != 128+int(syscall.SIGKILL) }
+}
+
+// isSelf reports whether a file is this program.
+func isSelf(name string) bool {
+	self, err := os.Executable()
+	if err != nil {
+		return false
+	}
+	a, err := os.Stat(name)
+	if err != nil {
+		return false
+	}
+	b, err := os.Stat(self)
+	return err == nil && os.SameFile(a, b)
 }
 
 // policy returns the loss policy that the ranks have sent to the server, or "" for abort and

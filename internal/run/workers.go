@@ -19,6 +19,10 @@ import (
 	"github.com/gvw-project/gvw/internal/launch"
 )
 
+// symptom reports whether an exit code of gvw is the consequence of another rank's failure: a rank that lost a peer,
+// or waited in vain for one, is not the root cause.
+func symptom(code int) bool { return code == cli.ExitLost || code == cli.ExitDeadline }
+
 // runWorkers starts this program once per rank and waits until all have ended. It restarts a
 // worker that dies as long as the job can use it.
 func (p *launcher) runWorkers(ctx context.Context, fsys *hdfsio.URLs, all *processes, secret []byte) error {
@@ -37,8 +41,6 @@ func (p *launcher) runWorkers(ctx context.Context, fsys *hdfsio.URLs, all *proce
 		}
 		cmds[rank] = all.command(rank, own, io.Discard, self, w.Args())
 	}
-	// A rank that lost a peer, or waited in vain for one, is not the root cause.
-	symptom := func(code int) bool { return code == cli.ExitLost || code == cli.ExitDeadline }
 	var left error // of removing temporary files
 	lost := 0      // processes that spares have replaced
 	results, root, err := all.run(ctx, cmds, launch.Job{
@@ -135,7 +137,7 @@ func (p *launcher) replaced(pl *plan, watch *jobWatch, r launch.Result, how stri
 	if watch.finished() {
 		return true // it was stopped, and continued after the end of the job
 	}
-	if !launch.Curable(r.Code) || *lost >= len(pl.spares) || !watch.mayContinue(r.Code == cli.ExitLost || r.Code == cli.ExitDeadline) {
+	if !launch.Curable(r.Code) || *lost >= len(pl.spares) || !watch.mayContinue(symptom(r.Code)) {
 		return false
 	}
 	*lost++
