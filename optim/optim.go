@@ -18,6 +18,13 @@ const (
 	Gradient
 	// Curvature requests Curvature along Request.Dir.
 	Curvature
+	// Product requests Gradient, which here is the product of the Hessian at X with Dir.
+	Product
+	// Local requests Gradient, which here is a descent direction: the mean of those that the
+	// ranks have found, each by its own examples. Dir is the gradient, the regulariser included.
+	Local
+	// Trial requests Trials: the loss at X + Steps[k]·Dir for each k.
+	Trial
 )
 
 // String returns the name that messages use.
@@ -29,6 +36,12 @@ func (k Kind) String() string {
 		return "gradient"
 	case Curvature:
 		return "curvature"
+	case Product:
+		return "product"
+	case Local:
+		return "local direction"
+	case Trial:
+		return "trial of steps"
 	}
 	return fmt.Sprintf("Kind(%d)", uint8(k))
 }
@@ -40,8 +53,18 @@ type Request struct {
 	// X holds the weights at which to evaluate. A Curvature request has the X of the previous
 	// gradient pass, so predictions from that pass can be reused.
 	X []float32
-	// Dir is the direction d of a Curvature request; nil otherwise.
+	// Dir is the direction d of a Curvature, Product or Trial request and the gradient of a
+	// Local one; nil otherwise.
 	Dir []float32
+	// Steps holds the steps of a Trial request.
+	Steps []float64
+	// Round is the number of the gradient pass at X whose second derivatives a Product or Local
+	// request needs; for a First or Gradient request, the number that this pass has.
+	Round int
+	// Weight is the sum of the importance weights of all ranks, and Precond the inverse of the
+	// diagonal of the Hessian, for a Local request.
+	Weight  float64
+	Precond []float32
 }
 
 // Sums are sums over all examples of all ranks, each example counted with its
@@ -53,6 +76,7 @@ type Sums struct {
 	Curvature float64   // Σ w·l''(p, y)·(d·x)², which is d'Hd
 	Gradient  []float32 // Σ w·l'(p, y)·x
 	Diagonal  []float32 // Σ w·l''(p, y)·x², the diagonal of H
+	Trials    []float64 // Σ w·l(p, y) for each step
 }
 
 // Objective is a function that is evaluated by a pass over data. Evaluate
@@ -135,7 +159,7 @@ func Minimize(ctx context.Context, obj Objective, s Solver, rec Recorder) (Resul
 		}
 		row := s.Row()
 		res.Passes = row.Pass
-		if row.Kind != Curvature {
+		if row.Kind <= Gradient {
 			res.Loss = row.Loss
 		}
 		if rec != nil {
@@ -157,8 +181,12 @@ func (s *Sums) Check(req Request) error {
 	case First:
 		want("gradient", s.Gradient)
 		want("diagonal", s.Diagonal)
-	case Gradient:
+	case Gradient, Product, Local:
 		want("gradient", s.Gradient)
+	case Trial:
+		if len(s.Trials) != len(req.Steps) {
+			errs = append(errs, fmt.Errorf("there are losses for %d steps, want %d", len(s.Trials), len(req.Steps)))
+		}
 	}
 	return errors.Join(errs...)
 }

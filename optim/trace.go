@@ -81,11 +81,18 @@ func AppendHeader(dst []byte) []byte {
 
 // AppendRow appends the row in vw's format. A pass that a curvature pass follows (Move Await)
 // leaves its line open, and the curvature pass ends that line, so the rows of vw's trace have
-// the numbers of gradient passes.
+// the numbers of gradient passes. The passes between a gradient and its step print nothing.
 func AppendRow(dst []byte, r Row) []byte {
-	if r.Kind == Curvature {
+	switch {
+	case r.Kind == Curvature:
 		dst = cell(dst, r.Curvature)
 		return appendStep(dst, r)
+	case r.Kind > Curvature && r.Move == Await: // further passes follow before the step
+		return dst
+	case r.Kind == Product:
+		return appendStep(cell(dst, r.Curvature), r)
+	case r.Kind > Curvature:
+		return appendStep(blank(dst), r)
 	}
 	dst = fmt.Appendf(dst, "%2d ", r.Pass)
 	switch {
@@ -99,7 +106,11 @@ func AppendRow(dst []byte, r Row) []byte {
 	dst = cell(dst, r.Slope)
 	dst = cell(dst, r.Conditioned)
 	if r.Kind == First {
-		return blank(blank(blank(dst)))
+		dst = blank(blank(blank(dst)))
+		if r.Move == Advance { // only a solver that stops in its first pass
+			return appendStep(blank(dst), r)
+		}
+		return dst
 	}
 	dst = fmt.Appendf(dst, " %-10f\t%-10f\t", r.Wolfe1, r.Wolfe2)
 	switch {

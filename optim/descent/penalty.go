@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/gvw-project/gvw/optim/vector"
 )
@@ -64,9 +65,9 @@ func (p *Penalty) at(i uint32) (lambda float64, mean float32) {
 	return p.L2, 0
 }
 
-// gradient sets dst to g plus the penalty's gradient at x, and returns the
+// Gradient sets dst to g plus the penalty's gradient at x, and returns the
 // penalty.
-func (p *Penalty) gradient(dst, g, x []float32) float64 {
+func (p *Penalty) Gradient(dst, g, x []float32) float64 {
 	switch {
 	case p.none():
 		copy(dst, g)
@@ -85,6 +86,38 @@ func (p *Penalty) gradient(dst, g, x []float32) float64 {
 		dst[i] -= float32(float32(lambda) * (x[i] - mean))
 	}
 	return 0.5 * p.quadratic(x, true, true)
+}
+
+// Value returns the penalty at x.
+func (p *Penalty) Value(x []float32) float64 { return 0.5 * p.quadratic(x, true, true) }
+
+// Lambda returns λ of weight i, which is 0 if the weight is free.
+func (p *Penalty) Lambda(i uint32) float64 {
+	if slices.Contains(p.Free, i) {
+		return 0
+	}
+	lambda, _ := p.at(i)
+	return lambda
+}
+
+// AddProduct adds the product of the penalty's Hessian with v to dst.
+func (p *Penalty) AddProduct(dst, v []float32) {
+	switch {
+	case p.none():
+		return
+	case p.Precision == nil:
+		vector.AddScaled(dst, dst, float32(p.L2), v)
+	default:
+		vector.Each(len(dst), func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				dst[i] += float32(p.Precision[i] * v[i])
+			}
+		})
+	}
+	for _, i := range p.Free {
+		lambda, _ := p.at(i)
+		dst[i] -= float32(float32(lambda) * v[i])
+	}
 }
 
 // quadratic returns Σ λᵢvᵢ², of v−m if centred is set, and without the free weights if spare is
@@ -121,9 +154,9 @@ func (p *Penalty) quadratic(v []float32, centred, spare bool) float64 {
 // inverse.
 const maxRatio = 10_000
 
-// precondition sets dst[i] = 1/(h[i]+λᵢ), at most maxRatio over the greatest
+// Precondition sets dst[i] = 1/(h[i]+λᵢ), at most maxRatio over the greatest
 // h+λ, and 0 where h+λ is 0. h nil stands for zeros.
-func (p *Penalty) precondition(dst, h []float32, spare bool) {
+func (p *Penalty) Precondition(dst, h []float32, spare bool) {
 	var most float32
 	for i := range dst {
 		v := float32(p.L2)

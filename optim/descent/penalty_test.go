@@ -24,7 +24,7 @@ func TestPrecondition(t *testing.T) {
 		{[]float32{4, 4}, []float32{0.125, 0.2}, Penalty{Precision: []float32{4, 1}, Mean: []float32{9, 9}}, true},
 	} {
 		got := slices.Clone(tc.h)
-		tc.p.precondition(got, got, tc.spare) // in place, as InPlace has it
+		tc.p.Precondition(got, got, tc.spare) // in place, as InPlace has it
 		for i := range got {
 			if math.Abs(float64(got[i]-tc.want[i])) > 1e-7*float64(tc.want[i]) {
 				t.Errorf("H %v with %+v: got %v, want %v", tc.h, tc.p, got, tc.want)
@@ -50,7 +50,7 @@ func TestPenaltyByDifferences(t *testing.T) {
 			for i := range y {
 				y[i] += h * d[i]
 			}
-			f := p.gradient(g, make([]float32, len(x)), y)
+			f := p.Gradient(g, make([]float32, len(x)), y)
 			return f, g
 		}
 		up, _ := at(h)

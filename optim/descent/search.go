@@ -123,7 +123,7 @@ func (s *Search) Prepare(sums *optim.Sums) {
 		for i, lambda := range s.cfg.Penalty.Precision {
 			sums.Diagonal[i] += lambda // vw 9 counts a weight's own λ twice here
 		}
-		s.cfg.Penalty.precondition(sums.Diagonal, sums.Diagonal, false)
+		s.cfg.Penalty.Precondition(sums.Diagonal, sums.Diagonal, false)
 	}
 }
 
@@ -199,9 +199,9 @@ func (s *Search) begin(sums *optim.Sums, row *optim.Row) {
 	if s.cfg.Semantics == optim.VW9 {
 		copy(s.Precond, sums.Diagonal) // Prepare has inverted it
 	} else {
-		s.cfg.Penalty.precondition(s.Precond, sums.Diagonal, true)
+		s.cfg.Penalty.Precondition(s.Precond, sums.Diagonal, true)
 	}
-	s.Loss = sums.Loss + s.cfg.Penalty.gradient(s.Gradient, sums.Gradient, s.X)
+	s.Loss = sums.Loss + s.cfg.Penalty.Gradient(s.Gradient, sums.Gradient, s.X)
 	s.describe(row, s.Loss)
 	for i, c := range s.Precond {
 		s.Dir[i] = -c * s.Gradient[i]
@@ -245,7 +245,7 @@ func (s *Search) measure(sums *optim.Sums, row *optim.Row) {
 	row.Step = s.Step
 	s.Next = optim.Gradient
 	if s.cfg.Semantics == optim.VW9 {
-		s.cfg.Penalty.precondition(s.Precond, nil, false)
+		s.cfg.Penalty.Precondition(s.Precond, nil, false)
 	}
 }
 
@@ -258,7 +258,7 @@ func (s *Search) advance() {
 // judge handles f and g after a step and decides: stop, step back, or continue in
 // a new direction.
 func (s *Search) judge(sums *optim.Sums, row *optim.Row) {
-	loss := sums.Loss + s.cfg.Penalty.gradient(s.Gradient, sums.Gradient, s.X)
+	loss := sums.Loss + s.cfg.Penalty.Gradient(s.Gradient, sums.Gradient, s.X)
 	s.describe(row, loss)
 	before := vector.Dot(s.G0, s.Dir)
 	row.Wolfe1 = (loss - s.Loss) / (s.Step * before)

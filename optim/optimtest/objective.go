@@ -31,7 +31,8 @@ func Poisson(p, y float64) (l, d1, d2 float64) {
 	return 2 * (e - y*p), 2 * (e - y), 2 * e
 }
 
-// Objective returns the sums over points. lo and hi clip predictions.
+// Objective returns the sums over points, except those of Local requests. lo and hi clip
+// predictions.
 func Objective(points []Point, loss LossFunc, lo, hi float64) optim.ObjectiveFunc {
 	predict := func(x []float32, p *Point) float64 {
 		var sum float64
@@ -42,20 +43,34 @@ func Objective(points []Point, loss LossFunc, lo, hi float64) optim.ObjectiveFun
 	}
 	return func(_ context.Context, req optim.Request, dst *optim.Sums) error {
 		dst.Loss, dst.Weight, dst.Curvature = 0, 0, 0
+		dst.Trials = dst.Trials[:0]
+		for range req.Steps {
+			dst.Trials = append(dst.Trials, 0)
+		}
 		var grad, diag []float64
-		if req.Kind != optim.Curvature {
+		if req.Kind != optim.Curvature && req.Kind != optim.Trial {
 			grad = make([]float64, len(req.X))
 			diag = make([]float64, len(req.X))
 		}
 		for k := range points {
 			p := &points[k]
-			w := float64(p.Weight)
-			l, d1, d2 := loss(max(lo, min(hi, predict(req.X, p))), float64(p.Label))
+			w, z := float64(p.Weight), predict(req.X, p)
+			l, d1, d2 := loss(max(lo, min(hi, z)), float64(p.Label))
 			dst.Loss += w * l
 			dst.Weight += w
-			if req.Kind == optim.Curvature {
+			switch req.Kind {
+			case optim.Curvature:
 				dx := predict(req.Dir, p)
 				dst.Curvature += w * d2 * dx * dx
+				continue
+			case optim.Product:
+				d1 = d2 * predict(req.Dir, p)
+			case optim.Trial:
+				dx := predict(req.Dir, p)
+				for i, step := range req.Steps {
+					l, _, _ := loss(max(lo, min(hi, z+step*dx)), float64(p.Label))
+					dst.Trials[i] += w * l
+				}
 				continue
 			}
 			for i, j := range p.Index {

@@ -15,6 +15,7 @@ import (
 	"github.com/gvw-project/gvw/optim/cg"
 	"github.com/gvw-project/gvw/optim/descent"
 	"github.com/gvw-project/gvw/optim/lbfgs"
+	"github.com/gvw-project/gvw/optim/newton"
 	. "github.com/gvw-project/gvw/optim/optimtest"
 	"github.com/gvw-project/gvw/optim/vector"
 )
@@ -38,6 +39,9 @@ var solvers = []struct {
 	}},
 	{"cg", func(p descent.Penalty, n int) (solver, error) {
 		return cg.New(cg.Config{Penalty: p, MaxPasses: 600}, make([]float32, n))
+	}},
+	{"newton", func(p descent.Penalty, n int) (solver, error) {
+		return newton.New(newton.Config{Penalty: p, MaxPasses: 300}, make([]float32, n))
 	}},
 	{"lbfgs as vw 9", func(p descent.Penalty, n int) (solver, error) {
 		return lbfgs.New(lbfgs.Config{Mem: 10, Semantics: optim.VW9, Penalty: p, MaxPasses: 300}, make([]float32, n))

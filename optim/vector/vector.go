@@ -163,3 +163,19 @@ func DotDiagFrom(x, m, c []float32) float64 {
 	}
 	return sum
 }
+
+// Mix sets dst[i] = c[i]·x[i] + b·dst[i].
+func Mix(dst []float32, b float32, c, x []float32) {
+	if parallel(len(dst)) {
+		eachBlock(len(dst), func(lo, hi int) { mix(dst[lo:hi], b, c[lo:hi], x[lo:hi]) })
+		return
+	}
+	mix(dst, b, c, x)
+}
+
+func mix(dst []float32, b float32, c, x []float32) {
+	c, x = c[:len(dst)], x[:len(dst)]
+	for i := range dst {
+		dst[i] = float32(c[i]*x[i]) + float32(b*dst[i])
+	}
+}

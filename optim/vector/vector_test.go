@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strconv"
 	"testing"
 )
@@ -50,6 +51,14 @@ func check(t *testing.T, a float32, x, y, z []float32) {
 		return float64(e*e) * float64(z[i])
 	})
 	same("DotDiagFrom", DotDiagFrom(x, y, z), from)
+
+	mixed := slices.Clone(x)
+	Mix(mixed, a, y, z)
+	for i := range x {
+		if want := float32(y[i]*z[i]) + float32(a*x[i]); math.Float32bits(mixed[i]) != math.Float32bits(want) && want == want {
+			t.Fatalf("n = %d: Mix[%d] is %v, want %v", len(x), i, mixed[i], want)
+		}
+	}
 
 	sum := make([]float32, len(x))
 	for i := range sum {

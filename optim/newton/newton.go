@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package newton
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gvw-project/gvw/optim"
+	"github.com/gvw-project/gvw/optim/vector"
+)
+
+// Solver is Newton's method as a state machine over passes. It is not safe for concurrent use.
+type Solver struct {
+	st    State
+	cfg   Config
+	cg    CG        // over the vectors of st
+	g     []float32 // sums of the current pass
+	steps [maxTrials]float64
+	sums  [maxTrials]float64
+}
+
+var _ optim.Solver = (*Solver)(nil)
+
+// New returns a solver that starts at x and owns x, which becomes its weights.
+func New(cfg Config, x []float32) (*Solver, error) {
+	if err := cfg.Validate(len(x)); err != nil {
+		return nil, err
+	}
+	return &Solver{st: newState(&cfg, x), cfg: cfg, g: make([]float32, len(x))}, nil
+}
+
+// Restore returns a solver that continues from st and owns its vectors.
+func Restore(cfg Config, st State) (*Solver, error) {
+	if err := cfg.Validate(len(st.X)); err != nil {
+		return nil, err
+	}
+	if err := st.check(&cfg); err != nil {
+		return nil, err
+	}
+	return &Solver{st: st, cfg: cfg, g: make([]float32, len(st.X))}, nil
+}
+
+// State returns the state itself. Its vectors are the solver's, and are valid until the next
+// Accept.
+func (s *Solver) State() State { return s.st }
+
+// Weights returns the solver's weights. Along a direction that has been refused they are those
+// of the last try.
+func (s *Solver) Weights() []float32 { return s.st.X }
+
+// Status returns the reason why the solver stopped, or optim.Running.
+func (s *Solver) Status() optim.Status { return s.st.Status }
+
+// Row returns the trace of the last accepted pass.
+func (s *Solver) Row() optim.Row { return s.st.Last }
+
+// InPlace returns sums whose vectors are the solver's own.
+func (s *Solver) InPlace() *optim.Sums {
+	return &optim.Sums{Gradient: s.g, Diagonal: s.st.Precond, Trials: s.sums[:0]}
+}
+
+// Prepare changes nothing: the ranks add what they have summed.
+func (s *Solver) Prepare(*optim.Sums) {}
+
+// Request returns what to evaluate next; false when the solver has stopped.
+func (s *Solver) Request() (optim.Request, bool) {
+	if s.st.Status != optim.Running {
+		return optim.Request{}, false
+	}
+	return s.request(), true
+}
+
+func (s *Solver) request() optim.Request {
+	st := &s.st
+	req := optim.Request{Kind: st.Next, X: st.X, Round: st.Round}
+	switch st.Next {
+	case optim.First, optim.Gradient:
+		req.Round++
+	case optim.Product:
+		req.Dir = st.D
+	case optim.Local:
+		req.Dir, req.Weight, req.Precond = st.R, st.Weight, st.Precond
+	case optim.Trial:
+		req.X, req.Dir, req.Steps = st.X0, st.S, s.trial()
+	}
+	return req
+}
+
+// trial returns the steps of the current trial.
+func (s *Solver) trial() []float64 {
+	from, least := shorter[:], shorter[len(shorter)-1]
+	if s.cfg.Average {
+		from, least = around[:], around[len(around)-1]/around[0]/2
+	}
+	scale := math.Pow(least, float64(s.st.Tried)) // a power of two: exact
+	for i, v := range from {
+		s.steps[i] = v * scale
+	}
+	return s.steps[:len(from)]
+}
+
+// Accept advances the state with the sums for the request: one pass.
+func (s *Solver) Accept(sums *optim.Sums) error {
+	st := &s.st
+	if st.Status != optim.Running {
+		return fmt.Errorf("newton: no sums are wanted after the end (%v)", st.Status)
+	}
+	if err := s.check(sums); err != nil {
+		return fmt.Errorf("newton: %w", err)
+	}
+	row := optim.Row{Pass: st.Pass + 1, Kind: st.Next}
+	switch st.Next {
+	case optim.First:
+		st.Weight = sums.Weight
+		copy(st.Precond, sums.Diagonal)
+		s.cfg.Penalty.Precondition(st.Precond, st.Precond, true)
+		st.Loss = sums.Loss + s.gradient(sums, &row)
+		s.begin(&row)
+	case optim.Gradient:
+		s.judge(sums, &row)
+	case optim.Product:
+		s.product(sums, &row)
+	case optim.Local:
+		copy(st.S, sums.Gradient)
+		st.Slope, st.Tried, st.Next = vector.Dot(st.R, st.S), 0, optim.Trial
+		if !(st.Slope < 0) {
+			s.stop(optim.NoCurvature, &row)
+		}
+	case optim.Trial:
+		s.choose(sums, &row)
+	}
+	st.Pass++
+	if st.Status == optim.Running && st.Pass >= s.cfg.MaxPasses {
+		if st.Next == optim.Product && st.Iter > 0 { // what there is of the direction is one
+			s.advance(1, &row)
+		}
+		s.stop(optim.PassLimit, &row)
+	}
+	st.Last = row
+	return nil
+}
+
+// stop ends the run, and the line of the trace if it is open.
+func (s *Solver) stop(status optim.Status, row *optim.Row) {
+	s.st.Status = status
+	row.Move = optim.Advance
+}
+
+// check returns an error for sums from which no step can be computed.
+func (s *Solver) check(sums *optim.Sums) error {
+	pass := s.st.Pass + 1
+	if err := sums.Check(s.request()); err != nil {
+		return fmt.Errorf("pass %d: %w", pass, err)
+	}
+	number := func(what string, v float64) error {
+		if optim.Finite(v) {
+			return nil
+		}
+		return &optim.DivergeError{Pass: pass, What: what, Weight: -1, Value: v}
+	}
+	vec := func(what string, v []float32) error {
+		if i := vector.FirstWild(v); i >= 0 {
+			return &optim.DivergeError{Pass: pass, What: what, Weight: i, Value: float64(v[i])}
+		}
+		return nil
+	}
+	switch s.st.Next {
+	case optim.Product:
+		return vec("product with the Hessian", sums.Gradient)
+	case optim.Local:
+		return vec("mean of the directions", sums.Gradient)
+	case optim.Trial:
+		return nil // a step that leads too far is not taken
+	case optim.First:
+		if err := number("sum of importance weights", sums.Weight); err != nil {
+			return err
+		}
+		if !(sums.Weight > 0) {
+			return fmt.Errorf("pass %d: the importance weights sum to %v: there is nothing to learn from", pass, sums.Weight)
+		}
+		if err := vec("diagonal of the Hessian", sums.Diagonal); err != nil {
+			return err
+		}
+	}
+	if err := number("loss", sums.Loss); err != nil {
+		return err
+	}
+	return vec("gradient", sums.Gradient)
+}
+
+// gradient sets g to the gradient of f, fills in the columns of the row that gradient passes
+// share, and returns the penalty.
+func (s *Solver) gradient(sums *optim.Sums, row *optim.Row) float64 {
+	st := &s.st
+	penalty := s.cfg.Penalty.Gradient(s.g, sums.Gradient, st.X)
+	row.Loss = (sums.Loss + penalty) / st.Weight
+	row.Slope = vector.Dot(s.g, s.g) / (st.Weight * st.Weight)
+	row.Conditioned = vector.DotDiag(s.g, st.Precond, s.g) / st.Weight
+	return penalty
+}
+
+// begin starts the search for a direction at X, where f is Loss and the gradient is g.
+func (s *Solver) begin(row *optim.Row) {
+	st := &s.st
+	st.Round++
+	copy(st.X0, st.X)
+	st.Step, st.Tried = 0, 0
+	if s.cfg.Average {
+		copy(st.R, s.g)
+		if st.Next = optim.Local; row.Conditioned == 0 {
+			s.stop(optim.ZeroDerivative, row)
+		}
+		return
+	}
+	c := s.system()
+	if !c.Begin(s.g, st.Precond) {
+		s.stop(optim.ZeroDerivative, row)
+	}
+	s.keep(c)
+	st.Next = optim.Product
+}
+
+// system returns the system of conjugate gradients, whose vectors are those of the state.
+func (s *Solver) system() *CG {
+	st := &s.st
+	s.cg = CG{S: st.S, R: st.R, D: st.D, Rho: st.Rho, Q: st.Q, Iter: st.Iter}
+	return &s.cg
+}
+
+// keep keeps the numbers of the system.
+func (s *Solver) keep(c *CG) { s.st.Rho, s.st.Q, s.st.Iter = c.Rho, c.Q, c.Iter }
+
+// product continues conjugate gradients, and follows the direction when it is found.
+func (s *Solver) product(sums *optim.Sums, row *optim.Row) {
+	st := &s.st
+	s.cfg.Penalty.AddProduct(sums.Gradient, st.D)
+	c := s.system()
+	done := c.Next(sums.Gradient, st.Precond, Tolerance, MaxProducts)
+	s.keep(c)
+	switch {
+	case !done:
+		return
+	case !(st.Q < 0):
+		s.stop(optim.NoCurvature, row)
+		return
+	}
+	s.advance(1, row)
+	st.Next = optim.Gradient
+	if -st.Q < float64(s.cfg.Termination*st.Loss) {
+		s.stop(optim.Converged, row)
+	}
+}
+
+// advance moves the weights from X0 by a step along the direction.
+func (s *Solver) advance(step float64, row *optim.Row) {
+	st := &s.st
+	if !s.cfg.Average {
+		// As r = −g−Hs, −s'r is g's + s'Hs, and 2Q is 2g's + s'Hs.
+		st.Slope = 2*st.Q + vector.Dot(st.S, st.R)
+		row.Curvature = 2 * (st.Q - st.Slope) / st.Weight
+	}
+	st.Step = step
+	vector.AddScaled(st.X, st.X0, float32(step), st.S)
+	row.Move, row.Step = optim.Advance, step
+	row.Length = vector.Dot(st.S, st.S)
+}
+
+// judge handles f and g after a step: it starts the search for the next direction, or goes back
+// to try shorter steps.
+func (s *Solver) judge(sums *optim.Sums, row *optim.Row) {
+	st := &s.st
+	loss := sums.Loss + s.gradient(sums, row)
+	row.Wolfe1 = (loss - st.Loss) / (st.Step * st.Slope)
+	row.Wolfe2 = vector.Dot(s.g, st.S) / st.Slope
+	if st.Tried == 0 && !(row.Wolfe1 >= sufficient) {
+		st.Next = optim.Trial
+		return
+	}
+	if !(loss <= st.Loss) { // the step that a trial has chosen is no better
+		copy(st.X, st.X0)
+		s.stop(optim.NoCurvature, row)
+		return
+	}
+	decrease := st.Loss - loss
+	st.Loss = loss
+	s.begin(row)
+	if st.Status == optim.Running && decrease < float64(s.cfg.Termination*st.Loss) {
+		s.stop(optim.Converged, row)
+	}
+}
+
+// choose takes the step with the smallest f that a trial has found, or tries shorter ones.
+func (s *Solver) choose(sums *optim.Sums, row *optim.Row) {
+	st := &s.st
+	best, least := 0.0, math.Inf(1)
+	for k, step := range s.trial() {
+		vector.AddScaled(st.X, st.X0, float32(step), st.S)
+		f := sums.Trials[k] + s.cfg.Penalty.Value(st.X)
+		if f-st.Loss <= float64(sufficient*step)*st.Slope && f < least {
+			best, least = step, f
+		}
+	}
+	st.Tried++
+	if best == 0 {
+		copy(st.X, st.X0)
+		if st.Tried == searches {
+			s.stop(optim.NoCurvature, row)
+		}
+		return
+	}
+	s.advance(best, row)
+	st.Next = optim.Gradient
+	if st.Loss-least < float64(s.cfg.Termination*st.Loss) {
+		s.stop(optim.Converged, row)
+	}
+}
