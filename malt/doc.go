@@ -38,8 +38,9 @@
 // # Shared memory and RDMA
 //
 // A rank writes its updates straight into the receive queues of ranks on the same machine, without their help, unless
-// Config.NoSharedMemory is set; with Config.Verbs also of ranks on other machines, by RDMA. The sender may then overwrite an update while it is merged. Stochastic training tolerates
-// that; where it does not, [Vector.AtomicGather] and [Segment.AtomicGather] merge copies that are never torn.
+// Config.NoSharedMemory is set; with Config.Verbs also of ranks on other machines, by RDMA. The sender may then
+// overwrite an update while it is merged. Stochastic training tolerates that; where it does not, [Vector.AtomicGather]
+// and [Segment.AtomicGather] merge copies that are never torn.
 //
 // # Losses
 //
@@ -47,12 +48,16 @@
 // again for the survivors, and updates of the lost rank go nowhere. A call that waits for a lost rank returns
 // without its update. With Wait the job waits for another attempt of the rank, whose vectors begin with the
 // values of a rank that has trained ([Group.Inherits]). With Grow the survivors continue, and take such an
-// attempt back when it comes; so they do with a rank that was missing at the start (Config.Elastic). With Abort all ranks fail with the same error, which
-// names the lost rank.
+// attempt back when it comes; so they do with a rank that was missing at the start (Config.Elastic). With Abort all
+// ranks fail with the same error, which names the lost rank.
 //
-// A change of the membership drops the updates that have been sent and not merged. [Group.Epoch] counts the
-// memberships, and [Group.Shares] returns the shares of the data that this rank works on now. [Group.Protect] reports
-// a failure of the learner as this rank's own.
+// A change of the membership drops the updates that have been sent and not merged. The rounds of a vector are counted
+// over all memberships, so ranks that the change has left a round behind catch up, and no rank waits for a round that
+// another has sent before. A rank that joins late with several vectors continues each of them in the round of its
+// [Vector.Iteration].
+//
+// [Group.Epoch] counts the memberships, and [Group.Shares] returns the shares of the data that this rank works on now.
+// [Group.Protect] reports a failure of the learner as this rank's own.
 //
 // With Wait and Grow, all vectors of a group are used by one goroutine: while it is in a call their values may be
 // copied for a new rank.

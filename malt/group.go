@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gvw-project/gvw/internal/members"
 	"github.com/gvw-project/gvw/internal/mesh"
@@ -32,6 +33,7 @@ type Group struct {
 
 	progress progress
 	custody  custody
+	barriers atomic.Uint64 // calls of Barrier, in all memberships
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
@@ -128,14 +130,20 @@ func (g *Group) Inherits() bool {
 func (g *Group) Barrier(ctx context.Context) error {
 	g.custody.release()
 	defer g.custody.regain()
-	c, err := g.current(ctx, nil)
-	if err != nil {
-		return err
+	for last := (*carrier.Carrier)(nil); ; {
+		c, err := g.current(ctx, last)
+		if err != nil {
+			return err
+		}
+		entered, err := c.Barrier(ctx)
+		switch {
+		case !errors.Is(err, carrier.ErrOver):
+			return err
+		case entered:
+			return g.failure()
+		}
+		last = c
 	}
-	if err := c.Barrier(ctx); !errors.Is(err, carrier.ErrOver) {
-		return err
-	}
-	return g.failure()
 }
 
 // Done tells the other ranks that this one sends and merges no more, and waits until all ranks have called

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"time"
 
@@ -22,6 +23,9 @@ import (
 const (
 	stillBusy = 0
 	follows   = 1
+
+	// barriers is the number in a snapshot of the count of calls of Barrier.
+	barriers = math.MaxUint32
 
 	// partSize is the size of a read or write that must pass within Config.Stall, in bytes.
 	partSize = 256 << 10
@@ -106,6 +110,10 @@ func (g *Group) adopt(objects []snapshot.Object) {
 	defer g.mu.Unlock()
 	g.inherited, g.inherits = map[uint32]snapshot.Object{}, true
 	for _, o := range objects {
+		if o.ID == barriers {
+			g.barriers.Store(o.Iteration) // the other ranks do not wait in earlier ones for this rank
+			continue
+		}
 		g.inherited[o.ID] = o
 	}
 }
@@ -170,9 +178,10 @@ func (g *Group) snapshot() []snapshot.Object {
 	g.mu.Lock()
 	objects := g.objects
 	g.mu.Unlock()
-	all := make([]snapshot.Object, 0, len(objects))
+	all := make([]snapshot.Object, 0, len(objects)+1)
+	all = append(all, snapshot.Object{ID: barriers, Iteration: g.barriers.Load()})
 	for _, o := range objects {
-		s := snapshot.Object{ID: o.spec.ID, Description: o.spec.Description, Iteration: o.iteration}
+		s := snapshot.Object{ID: o.spec.ID, Description: o.spec.Description, Iteration: o.iteration()}
 		if o.state != nil {
 			s.State = o.state()
 		}
@@ -192,7 +201,7 @@ func (o *object) inherit() error {
 		return fmt.Errorf("malt: object %d differs between rank %d and rank %d: %s: create the same objects in the same order on all ranks",
 			o.spec.ID, o.g.cfg.Rank, o.g.source, explain(o.spec.Name, o.spec.Description, s.Description))
 	}
-	o.iteration = s.Iteration
+	o.spec.Rounds.Store(s.Iteration)
 	if o.restore == nil {
 		return nil
 	}

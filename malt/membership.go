@@ -92,7 +92,7 @@ func (g *Group) epoch(w *client.Wiring, first bool) {
 	c := carrier.New(carrier.Config{
 		Rank: g.cfg.Rank, Members: live, Tree: topo.Binary(len(live)), Conns: conns,
 		Tagged: g.cfg.mesh().Tagged(), DialTimeout: g.cfg.DialTimeout, Explain: explain, Fail: report, Log: g.cfg.Log,
-		Memory: ways.memory,
+		Memory: ways.memory, Barriers: &g.barriers,
 	})
 	var pull sync.WaitGroup
 	ctx, cancel := context.WithCancel(g.ctx)
@@ -104,6 +104,7 @@ func (g *Group) epoch(w *client.Wiring, first bool) {
 		pull.Go(func() {
 			if g.inherit(ctx, w) {
 				g.progress.received()
+				c.Inherited()
 				g.publish(c)
 			}
 		})

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/gvw-project/gvw/internal/members"
@@ -49,10 +50,9 @@ type ObjectConfig struct {
 
 // object is a vector or segment, independent of memberships.
 type object struct {
-	g         *Group
-	spec      carrier.Spec // without a graph
-	graph     *graph.Graph // of all ranks of the job
-	iteration uint64       // updates sent, in all memberships
+	g     *Group
+	spec  carrier.Spec // without a graph
+	graph *graph.Graph // of all ranks of the job
 	holder
 	past carrier.Stats // of earlier memberships; under the group's lock
 }
@@ -119,7 +119,7 @@ func (g *Group) newObject(name, shape string, size int, c ObjectConfig, values h
 	if g.err != nil {
 		return nil, g.err
 	}
-	o.spec.ID = uint32(len(g.objects))
+	o.spec.ID, o.spec.Rounds = uint32(len(g.objects)), new(atomic.Uint64)
 	if err := o.inherit(); err != nil {
 		return nil, err
 	}
@@ -164,12 +164,8 @@ func explain(_ string, ours, theirs []byte) string {
 // scatter sends an update that fill makes.
 func (o *object) scatter(ctx context.Context, scale float64, fill carrier.Fill) error {
 	o.g.custody.release()
-	err := o.send(ctx, carrier.Head{Iteration: o.iteration + 1, Scale: scale}, fill)
-	o.g.custody.regain()
-	if err == nil {
-		o.iteration++
-	}
-	return err
+	defer o.g.custody.regain()
+	return o.send(ctx, carrier.Head{Scale: scale}, fill)
 }
 
 // send sends an update in this membership, or in the next one if it ends meanwhile.
@@ -210,6 +206,9 @@ func (o *object) gather(ctx context.Context, whole bool, use func([]carrier.Arri
 	}
 	return err
 }
+
+// iteration returns the number of updates that this rank has sent, in all memberships.
+func (o *object) iteration() uint64 { return o.spec.Rounds.Load() }
 
 // stats returns the counts over all memberships.
 func (o *object) stats() Stats {

@@ -161,7 +161,7 @@ func (v *Vector[T]) Row(i int) []T {
 func (v *Vector[T]) Values() []T { return v.local }
 
 // Iteration returns the number of updates that this rank has sent.
-func (v *Vector[T]) Iteration() uint64 { return v.object.iteration }
+func (v *Vector[T]) Iteration() uint64 { return v.object.iteration() }
 
 // Scatter sends the local value to the receivers of the round. It returns when the value is copied; the network
 // takes it later.
@@ -219,7 +219,7 @@ func (v *Vector[T]) decode(arrived []carrier.Arrival) {
 	now := time.Now().UnixNano()
 	for i := range arrived {
 		a := &arrived[i]
-		delay := int64(v.object.iteration) - int64(a.Iteration)
+		delay := int64(v.object.iteration()) - int64(a.Iteration)
 		if v.config.MaxDelay > 0 && delay > int64(v.config.MaxDelay) {
 			continue
 		}

@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/topo"
@@ -28,6 +28,9 @@ type Config struct {
 	Tree    topo.Tree   // by position; barriers go along it
 	Conns   *mesh.Epoch // the connections, those of the tree already open
 	Tagged  bool        // frames have tags
+
+	// Barriers counts the calls of Barrier in all memberships; nil: none before.
+	Barriers *atomic.Uint64
 
 	// Memory returns the way to write into a rank's memory; nil, or a result nil: updates go over the link.
 	Memory func(rank int) Memory
@@ -51,8 +54,9 @@ type Carrier struct {
 	objects   map[uint32]*object
 	described map[uint32][]described // by object: what others say of it
 	left      map[uint32][]int       // by object that this rank has not registered: positions that have left it
-	barrier   barrier
-	changed   chan struct{} // closed when something happens for which a call may wait; nil: no call waits
+	tree      tree
+	barriers  map[uint32]*barrier // of calls, and of objects
+	changed   chan struct{}       // closed when something happens for which a call may wait; nil: no call waits
 	over      bool
 	stopped   bool // Close has ended everything that uses memory, except for what using counts
 	using     int  // calls that use mailboxes without the lock
@@ -68,7 +72,7 @@ type described struct {
 
 // New returns the carrier of an epoch. Start begins the traffic.
 func New(cfg Config) *Carrier {
-	c := &Carrier{Config: cfg, self: cfg.Members.Position(cfg.Rank), objects: map[uint32]*object{}, described: map[uint32][]described{}, left: map[uint32][]int{}}
+	c := &Carrier{Config: cfg, self: cfg.Members.Position(cfg.Rank), objects: map[uint32]*object{}, barriers: map[uint32]*barrier{}, described: map[uint32][]described{}, left: map[uint32][]int{}}
 	// Updates have checksums of their own: frames need none.
 	c.set = link.Set{Rank: cfg.Rank, NoSum: true, Log: cfg.Log, Owner: c, Failed: make(chan struct{})}
 	c.set.Driver = netconn.New(&c.set)
@@ -82,12 +86,18 @@ func New(cfg Config) *Carrier {
 			}
 		}
 	}
-	c.barrier.init(cfg.Tree, c.self)
+	c.tree = newTree(cfg.Tree, c.self)
+	if c.Barriers == nil {
+		c.Barriers = new(atomic.Uint64)
+	}
 	return c
 }
 
 // Start takes over the open connections, and each further one when it opens.
 func (c *Carrier) Start() error {
+	c.set.Mu.Lock()
+	c.announce(c.barrier(calls), c.Barriers.Load())
+	c.set.Mu.Unlock()
 	return c.Conns.HandOver(func(rank int, conn mesh.Conn) error {
 		p := link.Peer{Conn: conn.Conn, Rank: rank, Host: conn.Host}
 		if c.Tagged {
@@ -182,15 +192,16 @@ func (c *Carrier) Register(s Spec) error {
 			continue
 		}
 		p.register(o)
-		if c.barrier.neighbour(position) {
+		if c.tree.neighbour(position) {
 			p.describe = append(p.describe, s.ID)
 		}
-		if (o.in[position] != nil || o.out[position] != nil) && !p.reached && !c.barrier.neighbour(position) {
+		if (o.in[position] != nil || o.out[position] != nil) && !p.reached && !c.tree.neighbour(position) {
 			p.reached = true
 			rank := p.link.Rank
 			c.Conns.Reach(rank, c.DialTimeout, func(err error) { c.Fail(rank, fmt.Errorf("cannot connect: %w", err)) })
 		}
 	}
+	c.begin(o)
 	c.wake()
 	c.set.Wake()
 	return nil
@@ -236,7 +247,10 @@ func (c *Carrier) LeaveAll() {
 			}
 		}
 	}
-	c.enter(math.MaxUint64)
+	c.announce(c.barrier(calls), everything)
+	for _, b := range c.barriers {
+		c.passOn(b)
+	}
 }
 
 // Stats returns the counts of an object in this epoch.

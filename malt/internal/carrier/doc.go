@@ -55,4 +55,6 @@
 // The kinds of progress frames, called notes here, are 1 acknowledgement (number is the round), 2 the sender has left
 // the object, 3 and 4 a barrier towards the root of the tree and back (number counts barriers), 5 that all updates
 // before that barrier are sent, 6 a probe without content, 7 switch, 8 refuse, and 9 written (number is the round).
+// The barriers of notes 3 to 5 are the rounds of the object, or with object 2^32-1 the calls of Barrier. Rounds and calls
+// are counted over all memberships.
 package carrier

@@ -41,8 +41,8 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Head describes an update.
 type Head struct {
-	Round     uint64  // of the epoch: 0 for the first update after a membership began
-	Iteration uint64  // the sender's count of updates of the object, over all epochs
+	Round     uint64  // the number of updates of the object that the sender has sent before, in all epochs
+	Iteration uint64  // Round + 1
 	Sent      int64   // nanoseconds since 1970, by the sender's clock
 	Scale     float64 // a factor of all values
 }

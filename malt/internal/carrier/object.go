@@ -5,6 +5,7 @@ package carrier
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/gvw-project/gvw/malt/graph"
 	"github.com/gvw-project/gvw/malt/internal/pace"
@@ -25,6 +26,7 @@ type Spec struct {
 	Depth       int // updates of a receive queue
 	Queue       int // updates of a send queue
 	Full        Full
+	Rounds      *atomic.Uint64 // updates that this rank has sent in all memberships; Send counts them. nil: none before
 }
 
 // Stats counts the updates of an object on one rank.
@@ -61,7 +63,10 @@ type object struct {
 }
 
 func (c *Carrier) newObject(s Spec) (*object, error) {
-	p, err := pace.New(pace.Config{Graph: s.Graph, Rank: c.self, Mode: s.Mode, Bound: s.Bound})
+	if s.Rounds == nil {
+		s.Rounds = new(atomic.Uint64)
+	}
+	p, err := pace.New(pace.Config{Graph: s.Graph, Rank: c.self, Mode: s.Mode, Bound: s.Bound, Start: int(s.Rounds.Load())})
 	if err != nil {
 		return nil, err
 	}

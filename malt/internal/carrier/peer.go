@@ -30,8 +30,6 @@ type peer struct {
 	notes    []note   // what precedes the updates
 	later    []note   // what follows the updates
 	reached  bool     // the connection has been asked for
-	passed   uint64   // barriers of which a child has been told
-	fenced   uint64   // barriers before which all updates of this peer have arrived
 
 	// The agreement on memory.
 	remote  Memory // nil: all updates go over the link
@@ -276,10 +274,17 @@ func (p *peer) Received(data []byte, _ link.Frame) link.Verdict {
 		p.c.Log.Warn("dropped a damaged update", "rank", p.c.Rank, "from", p.link.Rank, "object", o.Name, "round", p.incoming.Round)
 	}
 	// A damaged update counts as arrived: no rank waits for it for ever.
-	o.pace.Arrived(p.position, int(p.incoming.Round))
+	p.hasArrived(o, p.incoming.Round)
 	p.queue, p.memory = nil, nil
 	p.c.wake()
 	return link.Take
+}
+
+// hasArrived notes that an update has arrived. The lock is held.
+func (p *peer) hasArrived(o *object, round uint64) {
+	if o.pace.Arrived(p.position, int(round)) {
+		p.tell(note{noteAck, o.ID, round})
+	}
 }
 
 // Progress takes an acknowledgement, or a message of a barrier.
@@ -292,12 +297,8 @@ func (p *peer) Progress(payload []byte) error {
 	switch n.kind {
 	case noteProbe:
 		return nil // its bytes are counted
-	case noteSent:
-		p.fenced = max(p.fenced, n.number)
-		c.passOn()
-	case noteUp, noteDown:
-		c.barrier.heard(p.position, n)
-		c.passOn()
+	case noteSent, noteUp, noteDown:
+		return c.heard(p.position, n)
 	default:
 		o := c.objects[n.object]
 		switch {
@@ -324,7 +325,7 @@ func (p *peer) boxNote(o *object, n note) error {
 	}
 	switch b := o.in[p.position].box; {
 	case n.kind == noteWritten:
-		o.pace.Arrived(p.position, int(n.number))
+		p.hasArrived(o, n.number)
 	case b.on:
 		return fmt.Errorf("a second answer to the offer of a mailbox for %s", o.Name)
 	case n.kind == noteSwitch:

@@ -4,6 +4,7 @@ package carrier
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/gvw-project/gvw/internal/members"
 	"github.com/gvw-project/gvw/malt/internal/pace"
@@ -24,8 +25,8 @@ func (c *Carrier) Receive(ctx context.Context, id uint32, whole bool, use func([
 		return nil
 	}
 	if o.Mode == pace.BSP {
-		if err := c.barrierPass(ctx); err != nil {
-			return err
+		if err := c.enter(ctx, c.barrier(o.ID), o.Rounds.Load()); err != nil {
+			return c.waitError(err, fmt.Sprintf("gathering %s in round %d", o.Name, o.pace.Round()), o.pace.BeforeMerge())
 		}
 	}
 	if err := c.wait(ctx, func() bool { return len(o.pace.BeforeMerge()) == 0 }); err != nil {

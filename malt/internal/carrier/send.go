@@ -16,7 +16,7 @@ type Fill func(dst []byte) (head, view []byte, err error)
 
 // Send passes an update of an object on to its receivers of the round: it writes to mailboxes, and
 // queues for the links of the other receivers. If the object's synchrony demands it, Send waits for
-// acknowledgements first.
+// acknowledgements first. It sets Round and Iteration of the head.
 //
 // The update belongs to a round that Receive completes. With ASP each Send is a round of its own.
 func (c *Carrier) Send(ctx context.Context, id uint32, h Head, fill Fill) error {
@@ -37,6 +37,7 @@ func (c *Carrier) Send(ctx context.Context, id uint32, h Head, fill Fill) error 
 	c.hold()
 	defer c.drop()
 	h.Round = uint64(o.pace.Round())
+	h.Iteration = h.Round + 1
 	var size int
 	var sum uint32
 	var err error
@@ -104,6 +105,7 @@ func (o *object) write(b *buffer, queued bool, h Head, fill Fill) (size int, sum
 // is held.
 func (c *Carrier) pass(o *object, h Head, b *buffer, size int, sum uint32) {
 	receivers := o.pace.Send()
+	o.Rounds.Store(h.Iteration)
 	b.users.Store(int32(len(receivers)) + 1)
 	for _, to := range receivers {
 		q, p := o.out[to], c.peers[to]

@@ -34,6 +34,15 @@
 //   - [NotifyAck]: as BSP, and a rank sends again only after all receivers have merged its last
 //     update and acknowledged it. No update is overwritten before it was merged.
 //
+// # Memberships
+//
+// The rounds of a rank have the same numbers in all memberships of a job: a rank that has sent n rounds begins the next
+// membership in round n ([Config.Start]), and tells its receivers so ([Pace.Began]). The change of a membership may
+// have ended round n for some ranks and not for others. Those that are behind do not wait for updates that the others
+// have sent before, and so catch up. Their late updates are merged with the next one, and NotifyAck acknowledges them
+// as they arrive. Were rounds counted from the beginning of a membership, ranks would remain one round apart, and one
+// of them would wait for ever for a round after the other's last one.
+//
 // In each mode a rank sends before it waits for others, so that cycles in the
 // graph cannot deadlock: a wait for a round depends only on sends of the
 // same round and merges of earlier rounds.

@@ -53,7 +53,7 @@ type Config struct {
 	Rank  int          // this rank, 0 … Graph.Size()-1
 	Mode  Mode
 	Bound int // rounds by which a merged update may be older than the rank's own round; SSP only
-	Start int // the first round: 0, or the round in which a new graph begins
+	Start int // the rank's first round: 0, or the number of rounds that it has sent in earlier memberships
 }
 
 // Validate reports all faults.
@@ -81,7 +81,7 @@ type Pace struct {
 	config  Config
 	round   int
 	sent    bool  // the update of this round has been sent
-	arrived []int // by sender: its newest round that has arrived; Start-1 if none
+	arrived []int // by sender: its newest round that has arrived, or that it has sent in an earlier membership; -1: none
 	acked   []int // by receiver: the newest round that it acknowledged
 	owed    []int // by receiver: the newest round that it was sent
 	lost    []bool
@@ -98,7 +98,7 @@ func New(c Config) (*Pace, error) {
 	n := c.Graph.Size()
 	p := &Pace{config: c, round: c.Start, arrived: make([]int, n), acked: make([]int, n), owed: make([]int, n), lost: make([]bool, n), left: make([]bool, n)}
 	for i := range n {
-		p.arrived[i], p.acked[i], p.owed[i] = c.Start-1, c.Start-1, c.Start-1
+		p.arrived[i], p.acked[i], p.owed[i] = -1, -1, -1
 	}
 	p.waits, p.ready = make([]int, 0, n), make([]int, 0, n)
 	return p, nil
@@ -161,16 +161,16 @@ func (p *Pace) BeforeMerge() []int {
 }
 
 // due returns the newest round up to a limit in which the graph has an edge from a sender to
-// this rank, or Start-1 if there is none. A graph that changes does not have the edge in each round.
+// this rank, or -1 if there is none. A graph that changes does not have the edge in each round.
 func (p *Pace) due(from, limit int) int {
-	for round := limit; round >= p.config.Start && round > limit-p.config.Graph.Period(); round-- {
+	for round := limit; round >= 0 && round > limit-p.config.Graph.Period(); round-- {
 		for _, e := range p.config.Graph.In(round, p.config.Rank) {
 			if e.From == from {
 				return round
 			}
 		}
 	}
-	return p.config.Start - 1
+	return -1
 }
 
 // Accepts reports whether an update that a sender made in a round is merged now.
@@ -183,7 +183,7 @@ func (p *Pace) Accepts(from, round int) bool {
 	case p.config.Mode == SSP:
 		return round >= p.round-p.config.Bound
 	}
-	return round == p.round
+	return round <= p.round // an older one is of a sender that was behind when the membership began
 }
 
 // Merge notes that the round's updates are merged and begins the next round. It returns the
@@ -207,8 +207,16 @@ func (p *Pace) Merge() []int {
 }
 
 // Arrived reports an update: its sender has completed the computation of a round. Rounds
-// older than one that has arrived change nothing.
-func (p *Pace) Arrived(from, round int) { p.arrived[from] = max(p.arrived[from], round) }
+// older than one that has arrived change nothing. The result is whether the caller acknowledges the round at once:
+// this rank is in a later one, and may be waiting there for the sender.
+func (p *Pace) Arrived(from, round int) (acknowledge bool) {
+	p.arrived[from] = max(p.arrived[from], round)
+	return p.config.Mode == NotifyAck && round < p.round
+}
+
+// Began reports that a sender begins this membership in a round: its earlier updates were sent in other memberships,
+// and do not arrive.
+func (p *Pace) Began(from, round int) { p.arrived[from] = max(p.arrived[from], round-1) }
 
 // Acked reports an acknowledgement: a receiver has merged the update of a round.
 func (p *Pace) Acked(by, round int) { p.acked[by] = max(p.acked[by], round) }
