@@ -29,6 +29,18 @@ type (
 	// Stats are vw's running sums over the examples of a run, on one rank or over
 	// all of them. Weighted sums are sums of importance weights.
 	Stats = vwtext.Stats
+
+	// UsageError is a fault of a Config: fields that contradict each other, or that do not
+	// fit the model. Its message names fields as in learn.Config.Reg.L2, and a value of a field
+	// as in learn.Config.Loss.Function=logistic. A program with a command line can replace these
+	// by its options.
+	UsageError = usage.Error
+	// DataError is a fault in an input: a model that another program has written, for example,
+	// or data without examples.
+	DataError = examples.DataError
+	// ProvenanceError means that a state was made from other data than this rank has read, or
+	// from another initial model.
+	ProvenanceError = job.ProvenanceError
 )
 
 // Run trains or tests as cfg specifies. If it returns no error, every file that cfg names is
@@ -117,65 +129,6 @@ type runner struct {
 	extraMetricsFile        Output // --extra_metrics; nil: none
 
 	regularizerFile, regularizerText Output // output regularisers and their text; nil: none
-}
-
-// join makes this process a rank of its job. Without a job it uses a group of one rank.
-func (r *runner) join(ctx context.Context) (err error) {
-	j := r.job
-	if r.cfg.Cluster.Join == nil {
-		j.Group = allreduce.Local()
-		j.Total = 1
-		return nil
-	}
-	c := r.cfg.member(r.rule)
-	j.Rank, j.Total = c.Rank, c.Total
-	if keep := r.cfg.Cluster.RunDir; keep != nil {
-		if err := keep.Begin(fmt.Sprintf("total=%d %s", c.Total, c.Options)); err != nil {
-			return err
-		}
-	}
-	if j.Group == nil { // otherwise JoinSpare or JoinEarly has joined
-		j.Group, err = allreduce.Join(ctx, c)
-	}
-	j.Late = err == nil && j.Group.Excluded()
-	return err
-}
-
-// admit returns an error if this rank must not take part in the job that has been wired.
-func (r *runner) admit() error {
-	if err := r.over(); err != nil || !r.job.Group.Stream() {
-		return err
-	}
-	return r.cfg.checkStream()
-}
-
-// checkStream refuses options that a job with vw workers cannot have. vw's sequence of calls is
-// fixed, and a further call would block or corrupt it.
-func (c *Config) checkStream() error {
-	switch {
-	case len(c.Metrics.Measures) > 0:
-		return usage.New("Metrics.Measures", "a job with vw workers cannot exchange them, because vw's sequence of calls is fixed: measure the model afterwards, in a separate run")
-	case len(c.Holdout.Valid) > 0:
-		return usage.New("Holdout.Valid", "a job with vw workers cannot exchange its loss, because vw's sequence of calls is fixed: use the holdout options")
-	}
-	if c.Hybrid != nil {
-		return usage.New("Hybrid", "a job with vw workers cannot run both phases in one process, because vw cannot: "+
-			"run SGD first, and then learn.Config.Batch.BFGS from its model, as with vw")
-	}
-	if c.regularizes() && c.Batch.BFGS {
-		return usage.New("Reg.Output", "a job with vw workers cannot write it: vw sums other values at the end of each pass; run the job with gvw workers only")
-	}
-	return nil
-}
-
-// member returns the configuration with which this process joins its job.
-func (c *Config) member(rule sgd.Config) allreduce.Config {
-	m := *c.Cluster.Join
-	m.Options = c.options(rule)
-	if m.Log == nil {
-		m.Log = c.Diagnostics.Log
-	}
-	return m
 }
 
 // run prints the settings, trains and delivers.
