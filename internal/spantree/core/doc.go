@@ -53,12 +53,11 @@
 //   - admit.go, refuse.go, vw.go, elastic.go, standby.go: which attempts hold a
 //     rank, and which wait for one
 //   - wiring.go: the start of an epoch
-//   - lose.go, recover.go, grow.go, handover.go: losses, and the next epoch
-//   - links.go, sources.go, pull.go: faulty edges between ranks, and the sources
-//     of missing data
+//   - lose.go, recover.go, handover.go: losses, and the next epoch
+//   - links.go, pull.go: faulty edges between ranks, and the sources of missing data
 //   - finish.go, ended.go: the end of a job
 //   - restart.go: reconnections and restarts of the server
-//   - report.go, status.go: texts for people
+//   - report.go: texts for people
 //   - check.go: the invariants between two events
 //
 // Decisions that follow from a few values are made by the packages edges,

@@ -3,8 +3,10 @@
 package core
 
 import (
+	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/internal/spantree/resume"
@@ -13,6 +15,10 @@ import (
 // Losses at the end of a job that recovers. While a live rank is COMPLETE no epoch is formed. That
 // rank has all data, so ranks that are behind and replacements of lost ranks fetch their missing
 // data from it.
+//
+// Package resume decides the source of each rank's missing data. If a rank reports a transfer without progress, it is cut off from that source, and gets another one. A
+// rank that is cut off from all sources is evicted. The second such attempt of a rank on the same
+// host ends the job.
 
 // onCompleteRecovering processes COMPLETE in a job that recovers. It may cross EPOCH_END and
 // EPOCH_START, and is valid nevertheless.
@@ -126,6 +132,74 @@ func (j *job) pullSource(taker, not *attempt) *attempt {
 	}
 	j.finish.source = best
 	return best
+}
+
+// cut reports whether the attempt has reported that it gets nothing from the source.
+func (a *attempt) cut(source *attempt) bool { return slices.Contains(a.cutOff, source) }
+
+// stranded returns a holder that is cut off from all sources of its missing data; nil if there is
+// none.
+func (j *job) stranded() *attempt {
+	all := j.members()
+	if !slices.ContainsFunc(all, func(a *attempt) bool { return len(a.cutOff) > 0 }) {
+		return nil
+	}
+	_, missing := resume.Find(j.resumeMembers(), j.path)
+	for _, l := range missing {
+		if a := j.holders[l.Rank]; a.cut(j.holders[l.Source]) {
+			return a
+		}
+	}
+	return nil
+}
+
+// evictStranded evicts an attempt that is cut off from all sources.
+func (m *Machine) evictStranded(a *attempt) {
+	j := a.job
+	var names []string
+	for _, s := range a.cutOff[:min(len(a.cutOff), maxNamed)] {
+		names = append(names, fmt.Sprintf("rank %d (%s)", s.rank, s.host))
+	}
+	why := fmt.Sprintf("it gets no missing data from any source (%s): check the network between them", strings.Join(names, ", "))
+	if j.evictions.stranded[a.rank] == a.from.Host {
+		c := lossOf(a, why+"; an earlier attempt of the rank on this host had the same fault")
+		m.fail(j, c)
+		return
+	}
+	assign(&j.evictions.stranded, a.rank, a.from.Host)
+	m.evict(a, why)
+}
+
+// clearCutOffs forgets the reported transfers: since then, ranks have completed a step.
+func (j *job) clearCutOffs() {
+	j.evictions.stranded = nil
+	for _, a := range j.everybody() {
+		a.cutOff = nil
+	}
+}
+
+// pullFromAnother sends PULL with another source to a rank that gets no data. Without another
+// source it repeats the old one, if that may still succeed.
+func (m *Machine) pullFromAnother(a *attempt, f *protocol.AskFrame) {
+	j := a.job
+	if f.Peer != a.pullsFrom.rank {
+		return // about an earlier source
+	}
+	if f.Fault != protocol.EdgeNoTransfer {
+		if s := j.pullSource(a, a.pullsFrom); s != nil {
+			m.sendPull(a, s)
+		}
+		return
+	}
+	m.log(slog.LevelWarn, "edge charged", slog.String("job", j.id.String()), slog.String("why", linkCause(a, a.pullsFrom, f.Detail).Why))
+	if !a.cut(a.pullsFrom) {
+		a.cutOff = append(a.cutOff, a.pullsFrom)
+	}
+	if s := j.pullSource(a, a.pullsFrom); s != nil && !a.cut(s) {
+		m.sendPull(a, s)
+		return
+	}
+	m.evictStranded(a)
 }
 
 // afterLoss continues after the loss of an attempt. Ranks that fetched data from it get another

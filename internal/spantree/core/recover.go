@@ -109,6 +109,38 @@ func (m *Machine) startNextEpoch(j *job) {
 	m.startEpoch(j, from, missing)
 }
 
+// resumeMember returns the part of an attempt that decides where an epoch starts.
+func (a *attempt) resumeMember() resume.Member {
+	return resume.Member{Rank: a.rank, At: a.position, Fetched: a.fetchedState, Current: a.wired == a.job.epoch, Checkpoint: a.checkpoint}
+}
+
+// resumeMembers returns that of all members, by rank.
+func (j *job) resumeMembers() []resume.Member {
+	all := make([]resume.Member, 0, len(j.holders))
+	for _, a := range j.members() {
+		all = append(all, a.resumeMember())
+	}
+	return all
+}
+
+// path returns what is known of the network from the source to a rank, of the last chargeLasts.
+func (j *job) path(rank, source int) resume.Path {
+	a, b := j.holders[rank], j.holders[source]
+	switch {
+	case a.cut(b):
+		return resume.CutOff
+	case a.from.Host == b.from.Host:
+		return resume.Clear
+	}
+	for _, c := range j.links.charges {
+		x, y := c.ends[0].from.Host, c.ends[1].from.Host
+		if x == a.from.Host && y == b.from.Host || x == b.from.Host && y == a.from.Host {
+			return resume.Suspect
+		}
+	}
+	return resume.Clear
+}
+
 // contributions returns the number of members that have answered, are at this point, and have their
 // contribution to the next step in hand.
 func (j *job) contributions(at resume.Point) (n int) {
