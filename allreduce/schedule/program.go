@@ -2,7 +2,11 @@
 
 package schedule
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Act is the operation of a step on its range of the vector.
 type Act uint8
@@ -17,6 +21,14 @@ const (
 	// Above receives an operand of higher ranks: result = ours ∘ received.
 	Above
 )
+
+// String returns the act's name in lists of steps.
+func (a Act) String() string {
+	if names := [...]string{"give", "take", "below", "above"}; int(a) < len(names) {
+		return names[a]
+	}
+	return fmt.Sprintf("act %d", uint8(a))
+}
 
 // Step is one instruction of a rank's program: a range of the vector is sent to a
 // peer or received from it.
@@ -65,6 +77,34 @@ func (p *Program) Among(ranks []int) *Program {
 		q.Peers[i] = ranks[q.Peers[i]]
 	}
 	return &q
+}
+
+// String lists the steps, one per line. A join is written as the sum that it computes.
+func (p *Program) String() string {
+	var b strings.Builder
+	for i, s := range p.Steps {
+		own := "result"
+		if s.Own {
+			own = "own"
+		}
+		what := ""
+		switch s.Act {
+		case Give:
+			what = fmt.Sprintf("%s to rank %d", own, s.Peer)
+		case Take:
+			what = fmt.Sprintf("result from rank %d", s.Peer)
+		case Below:
+			what = fmt.Sprintf("result = rank %d's + %s", s.Peer, own)
+		case Above:
+			what = fmt.Sprintf("result = %s + rank %d's", own, s.Peer)
+		}
+		fmt.Fprintf(&b, "%5d  bytes %d to %d: %s", i, s.Lo, s.Hi, what)
+		if len(s.After) > 0 {
+			fmt.Fprintf(&b, ", after %s", strings.Trim(fmt.Sprint(s.After), "[]"))
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
 }
 
 // Move is one part of a step that a driver is to carry out.

@@ -2,7 +2,11 @@
 
 package schedule
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/gvw-project/gvw/allreduce/topo"
+)
 
 // Spec describes a collective; all ranks have the same. Together with a rank it determines
 // a program. Specs are comparable, so one may be the key of a cache.
@@ -91,4 +95,22 @@ func (s Spec) AllReduce(rank int) *Program {
 func (s Spec) Barrier(rank int) *Program {
 	s.Bytes, s.Schedule = 0, Doubling
 	return s.AllReduce(rank)
+}
+
+// Graph returns the messages and bytes between each pair of ranks in an all-reduce.
+func (s Spec) Graph() topo.Graph {
+	g := topo.Graph{Size: s.Size}
+	for rank := range s.Size {
+		p := s.AllReduce(rank)
+		for at, peer := range p.Peers {
+			l := topo.Link{From: rank, To: peer, Messages: len(p.sends[at])}
+			for _, i := range p.sends[at] {
+				l.Bytes += p.Steps[i].Hi - p.Steps[i].Lo
+			}
+			if l.Messages > 0 {
+				g.Links = append(g.Links, l)
+			}
+		}
+	}
+	return g
 }
