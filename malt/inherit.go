@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"net"
 	"time"
@@ -14,15 +15,21 @@ import (
 	"github.com/gvw-project/gvw/internal/mesh"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
+	"github.com/gvw-project/gvw/malt/graph"
 	"github.com/gvw-project/gvw/malt/internal/snapshot"
 )
 
-// A rank that joins a running job takes the values of all vectors, and their counts of updates, from a rank that the
-// server names. That rank sends a byte stillBusy each second until its program is in a call, so that the values do not
-// change, then the byte follows and a snapshot.
+// A rank that joins a running job takes the values of all vectors, and their counts of updates, from the rank that the
+// server names, or from a neighbour in the graphs of the vectors that this rank names (sources.go). The new rank sends
+// one byte of request. The source sends a byte stillBusy each second until its program is in a call, so that the values
+// do not change, then the byte follows and a snapshot; or the byte elsewhere and other ranks.
 const (
+	fromNeighbour = 1 // request: your values, unless neighbours of mine have some
+	fromYou       = 2 // request: your values
+
 	stillBusy = 0
 	follows   = 1
+	elsewhere = 2
 
 	// barriers is the number in a snapshot of the count of calls of Barrier.
 	barriers = math.MaxUint32
@@ -52,16 +59,17 @@ func (g *Group) inherit(ctx context.Context, w *client.Wiring) bool {
 		case <-done:
 		}
 	}()
-	from, begun := w.Missing.Source, time.Now()
-	g.setPulls(true, from)
-	defer g.setPulls(false, from)
+	source, begun := w.Missing.Source, time.Now()
+	request, plan := byte(fromNeighbour), []int{source} // plan: the sources to try
+	defer g.pulled()
 	for tries := 1; ; tries++ {
-		var objects []snapshot.Object
-		err := g.mesh.Pull(ctx, w, from, w.Missing.Address, func(c net.Conn) (err error) {
-			objects, err = g.take(ctx, c)
-			return err
-		})
+		from := plan[0]
+		g.setSource(from)
+		objects, others, err := g.pull(ctx, w, from, request)
 		switch {
+		case err == nil && others != nil:
+			request, plan = fromYou, append(others, source)
+			continue
 		case err == nil:
 			g.cfg.Log.Info("received the values of a running job", "rank", g.cfg.Rank, "from", from, "objects", len(objects), "seconds", time.Since(begun).Seconds())
 			g.adopt(objects)
@@ -70,6 +78,10 @@ func (g *Group) inherit(ctx context.Context, w *client.Wiring) bool {
 			return false
 		}
 		g.cfg.Log.Warn("cannot receive the values of a running job yet", "rank", g.cfg.Rank, "from", from, "tries", tries, "err", err)
+		if len(plan) > 1 {
+			plan, begun = plan[1:], time.Now()
+			continue
+		}
 		if stalled := time.Since(begun); stalled >= g.cfg.Stall {
 			// The server names another source in the next membership.
 			g.member.AskAbout(ctx, w, from, protocol.EdgeNoTransfer, fmt.Sprintf("rank %d has received no values from rank %d for %v: %v", g.cfg.Rank, from, stalled.Round(time.Second), err))
@@ -83,25 +95,44 @@ func (g *Group) inherit(ctx context.Context, w *client.Wiring) bool {
 	}
 }
 
-func (g *Group) setPulls(pulls bool, from int) {
+// setSource notes the rank from which this one is receiving values.
+func (g *Group) setSource(from int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.pulls, g.source = pulls, from
+	g.pulls, g.source = true, from
 }
 
-// take reads a snapshot.
-func (g *Group) take(ctx context.Context, c net.Conn) ([]snapshot.Object, error) {
-	r := bufio.NewReaderSize(patient{c, ctx, g.cfg.Stall}, partSize)
-	for {
-		switch b, err := r.ReadByte(); {
-		case err != nil:
-			return nil, err
-		case b == follows:
-			return snapshot.Read(r)
-		case b != stillBusy:
-			return nil, fmt.Errorf("got byte %d before the values, want %d or %d", b, stillBusy, follows)
+// pulled notes that this rank receives no values any more.
+func (g *Group) pulled() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.pulls = false
+}
+
+// pull asks a rank for its values. It returns a snapshot, or other ranks to ask.
+func (g *Group) pull(ctx context.Context, w *client.Wiring, from int, request byte) (objects []snapshot.Object, others []int, err error) {
+	err = g.mesh.Pull(ctx, w, from, w.Peers[from], func(c net.Conn) (err error) {
+		near := patient{c, ctx, g.cfg.Stall}
+		if _, err = near.Write([]byte{request}); err != nil {
+			return err
 		}
-	}
+		r := bufio.NewReaderSize(near, partSize)
+		for {
+			switch b, err := r.ReadByte(); {
+			case err != nil:
+				return err
+			case b == follows:
+				objects, err = snapshot.Read(r)
+				return err
+			case b == elsewhere && request == fromNeighbour:
+				others, err = readSources(r, w.Members, g.cfg.Rank)
+				return err
+			case b != stillBusy:
+				return fmt.Errorf("got byte %d before the values, want %d or %d", b, stillBusy, follows)
+			}
+		}
+	})
+	return objects, others, err
 }
 
 // adopt keeps received values until the program creates the vectors.
@@ -130,6 +161,16 @@ func (g *Group) give(c net.Conn, to int, w *client.Wiring) error {
 	defer cancel(nil)
 	out := patient{c, ctx, g.cfg.Stall}
 	defer context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })()
+	var request [1]byte
+	if _, err := io.ReadFull(out, request[:]); err != nil {
+		return fmt.Errorf("reading the request of rank %d: %w", to, err)
+	}
+	if request[0] == fromNeighbour {
+		if better := neighbours(g.graphs(), w.Members, g.cfg.Total, g.cfg.Rank, to); len(better) > 0 {
+			_, err := out.Write(appendSources(nil, better))
+			return err
+		}
+	}
 	copied := make(chan error, 1)
 	var objects []snapshot.Object
 	go func() {
@@ -171,6 +212,17 @@ func (g *Group) give(c net.Conn, to int, w *client.Wiring) error {
 	}
 	g.cfg.Log.Info("sent the values to a new rank", "rank", g.cfg.Rank, "to", to, "objects", len(objects))
 	return nil
+}
+
+// graphs returns the graphs of all objects.
+func (g *Group) graphs() []*graph.Graph {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	all := make([]*graph.Graph, 0, len(g.objects))
+	for _, o := range g.objects {
+		all = append(all, o.graph)
+	}
+	return all
 }
 
 // snapshot copies the state of all objects.

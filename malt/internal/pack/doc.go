@@ -20,6 +20,9 @@
 // compression (Karimireddy, Rebjock, Stich, Jaggi, "Error feedback fixes SignSGD", ICML 2019). It is
 // right for gradients and deltas. Whole models replace each other, so for them it is switched off.
 //
+// The residue belongs to its sender. A rank that takes over the values of another one begins without a residue: with
+// a copy, both would send what the other rank has dropped.
+//
 // # Layout
 //
 // Numbers are little-endian. An update begins at an address that is a multiple of 8:
