@@ -15,7 +15,7 @@ import (
 
 // Limits bound the memory that a reader allocates for a file.
 type Limits struct {
-	// Bits is the greatest number of bits accepted: Read allocates up to
+	// Bits is the greatest number of bits accepted: Read and ReadTopics allocate up to
 	// 12·2^Bits bytes. 0: 28.
 	Bits uint
 }
@@ -32,7 +32,7 @@ const (
 type Decoder struct {
 	Header Header
 	Resume *Resume // nil: a file for prediction only
-	// Floats is the number of floats per weight in the file. It follows from the kept options;
+	// Floats is the number of floats per weight in the file, or of topics. It follows from the kept options;
 	// a caller that has better information sets it before Weights.
 	Floats int
 	// Regularizer reports that the file is not a model; ReadRegularizer reads it.
@@ -190,8 +190,15 @@ func (d *Decoder) shape(lim Limits) error {
 			}
 		}
 	}
-	d.Header.LDA, err = d.u32("lda")
-	return err
+	at = d.offset
+	if d.Header.LDA, err = d.u32("lda"); err != nil {
+		return err
+	}
+	// The numbers of all words take no more memory than weights with their sums.
+	if k := uint64(d.Header.LDA); k > maxTopics || k<<bits > 3<<lim.Bits {
+		return fail(at, "lda", ErrLimit, "%d topics of 2^%d words, at most %d topics and %d numbers in all are allowed", k, bits, maxTopics, uint64(3)<<lim.Bits)
+	}
+	return nil
 }
 
 func (d *Decoder) lists(Limits) (err error) {
@@ -258,6 +265,10 @@ func (d *Decoder) options(Limits) error {
 
 // resume reads the flag and the block that follows it.
 func (d *Decoder) resume(Limits) error {
+	if d.Header.LDA > 0 { // a topic model has neither
+		d.Floats = int(d.Header.LDA)
+		return nil
+	}
 	var p [8]byte
 	at := d.offset
 	if err := d.fill(p[:1], "resume flag"); err != nil {

@@ -20,7 +20,8 @@
 //	n, err := d.Weights(model.View{Data: weights, Stride: 4, Slots: []int{0, 1, 2}})
 //
 // [Read] does both into an array of its own. [ReadText] reads the text of
-// --readable_model and of --invert_hash, [WriteExact] writes one that loses nothing.
+// --readable_model and of --invert_hash, [WriteExact] writes one that loses nothing. [ReadTopics] and
+// [WriteTopics] have the models of --lda, which [Read] refuses.
 //
 // # The file
 //

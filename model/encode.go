@@ -31,6 +31,9 @@ func (r *Regressor) check() error {
 	if err := v.check(r.Bits); err != nil {
 		errs = append(errs, err)
 	}
+	if r.LDA != 0 {
+		errs = append(errs, fmt.Errorf("model: %d topics: a topic model is written by WriteTopics", r.LDA))
+	}
 	if r.Resume != nil {
 		n := 0
 		if r.Has("per_model_save_load") {

@@ -37,7 +37,6 @@ func TestRoundTrip(t *testing.T) {
 			MinLabel: rapid.Float32().Draw(t, "min"),
 			MaxLabel: rapid.Float32().Draw(t, "max"),
 			Bits:     uint(rapid.IntRange(1, 8).Draw(t, "bits")),
-			LDA:      rapid.Uint32().Draw(t, "lda"),
 			NGrams:   rapid.SliceOfN(short, 0, 3).Draw(t, "ngrams"),
 			Skips:    rapid.SliceOfN(short, 0, 3).Draw(t, "skips"),
 		}}

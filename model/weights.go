@@ -20,6 +20,9 @@ func (d *Decoder) Weights(dst View) (int, error) {
 	if d.Regularizer {
 		return 0, fail(d.offset, "resume flag", ErrNotModel, "this is a file of per-feature regularisers, and no model: load it with learn.Config.Reg.Input")
 	}
+	if d.Header.LDA > 0 {
+		return 0, fail(d.offset, "lda", ErrNotModel, "this is a model of %d topics, and not of weights: use gvw topics or gvw infer", d.Header.LDA)
+	}
 	dst = dst.fill()
 	if err := dst.check(d.Header.Bits); err != nil {
 		return 0, err
