@@ -92,6 +92,7 @@ var layers = []layer{
 	{"hdfsio/fstest", []string{"=hdfsio"}, "tests for all file systems use only the interface"},
 	{"model", slices.Concat(bottom, []string{"optim", "loss", "feature"}), "model files are read and written without a cluster"},
 	{"model/inspect", slices.Concat(bottom, []string{"=model", "feature"}), "it describes the contents of a model for users"},
+	{"model/topics", slices.Concat(bottom, []string{"=model", "feature"}), "it describes topics without reading files or learning"},
 	{"malt/graph", slices.Concat(bottom, []string{"allreduce/topo"}), "a graph is a value: it must be drawn and checked without a network"},
 	{"malt/internal/mailbox", slices.Concat(bottom, []string{"internal/shm"}), "a queue in memory needs no ranks"},
 	{"malt/internal/pace", slices.Concat(bottom, []string{"malt/graph"}), "the rules of synchrony are a pure machine over a graph"},
