@@ -79,7 +79,7 @@ func (f fabric) settle(ctx context.Context, g *Group, v *Vector[float32]) error 
 type agreement struct{ s *Segment }
 
 func newAgreement(g *Group) (agreement, error) {
-	s, err := NewSegment(g, "agreement", 1, ObjectConfig{Sync: "bsp"})
+	s, err := NewSegment(g, "agreement", 1, SegmentConfig{ObjectConfig: ObjectConfig{Sync: "bsp"}})
 	return agreement{s}, err
 }
 
@@ -279,7 +279,7 @@ func TestBackPressure(t *testing.T) {
 				if s.Sent+s.Dropped+uint64(refused) != updates || full != DropOldest && s.Dropped > 0 || s.Damaged > 0 {
 					return fmt.Errorf("got %+v and %d refused, want %d in all", s, refused, updates)
 				}
-				arrived, err := NewSegment(g, "arrived", 8, ObjectConfig{Sync: "bsp"})
+				arrived, err := NewSegment(g, "arrived", 8, SegmentConfig{ObjectConfig: ObjectConfig{Sync: "bsp"}})
 				if err != nil {
 					return err
 				}
@@ -318,7 +318,7 @@ func neverTorn(t *testing.T, f fabric, format Format, sparse bool) {
 		if err != nil {
 			return err
 		}
-		back, err := NewSegment(g, "stop", 1, c)
+		back, err := NewSegment(g, "stop", 1, SegmentConfig{ObjectConfig: c})
 		if err != nil {
 			return err
 		}
@@ -414,7 +414,7 @@ func TestSegmentsOnAllWays(t *testing.T) {
 	onEach(t, func(t *testing.T, f fabric) {
 		f.job(t, 3, Config{}).must(func(g *Group) error {
 			ctx := context.Background()
-			s, err := NewSegment(g, "s", 1000, ObjectConfig{Sync: "notify_ack"})
+			s, err := NewSegment(g, "s", 1000, SegmentConfig{ObjectConfig: ObjectConfig{Sync: "notify_ack"}})
 			if err != nil {
 				return err
 			}

@@ -192,7 +192,7 @@ func ExampleVector_AtomicGather() {
 func ExampleSegment_Gather() {
 	ctx := context.Background()
 	job(2, func(g *malt.Group) (string, error) {
-		s, err := malt.NewSegment(g, "greetings", 64, malt.ObjectConfig{Sync: "bsp"})
+		s, err := malt.NewSegment(g, "greetings", 64, malt.SegmentConfig{ObjectConfig: malt.ObjectConfig{Sync: "bsp"}})
 		if err != nil {
 			return "", err
 		}

@@ -174,9 +174,9 @@ func (g *Group) give(c net.Conn, to int, w *client.Wiring) error {
 	copied := make(chan error, 1)
 	var objects []snapshot.Object
 	go func() {
-		copied <- g.custody.borrow(ctx, func() error {
-			objects = g.snapshot()
-			return nil
+		copied <- g.custody.borrow(ctx, func() (err error) {
+			objects, err = g.snapshot()
+			return err
 		})
 	}()
 	busy := time.NewTicker(busyEvery)
@@ -226,7 +226,7 @@ func (g *Group) graphs() []*graph.Graph {
 }
 
 // snapshot copies the state of all objects.
-func (g *Group) snapshot() []snapshot.Object {
+func (g *Group) snapshot() ([]snapshot.Object, error) {
 	g.mu.Lock()
 	objects := g.objects
 	g.mu.Unlock()
@@ -235,11 +235,14 @@ func (g *Group) snapshot() []snapshot.Object {
 	for _, o := range objects {
 		s := snapshot.Object{ID: o.spec.ID, Description: o.spec.Description, Iteration: o.iteration()}
 		if o.state != nil {
-			s.State = o.state()
+			var err error
+			if s.State, err = o.state(); err != nil {
+				return nil, fmt.Errorf("malt: rank %d: %s: copying the values for a new rank: %w", g.cfg.Rank, o.spec.Name, err)
+			}
 		}
 		all = append(all, s)
 	}
-	return all
+	return all, nil
 }
 
 // inherit takes over the state that another rank has sent for this object, if there is one. The group's lock is held.

@@ -315,7 +315,7 @@ func TestSegments(t *testing.T) {
 	c := newLoopback(t, 3, Config{})
 	c.must(func(g *Group) error {
 		ctx := context.Background()
-		s, err := NewSegment(g, "notes", 100, ObjectConfig{Graph: "ring", Sync: "bsp"})
+		s, err := NewSegment(g, "notes", 100, SegmentConfig{ObjectConfig: ObjectConfig{Graph: "ring", Sync: "bsp"}})
 		if err != nil {
 			return err
 		}

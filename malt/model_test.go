@@ -187,7 +187,7 @@ func (m *model) lateFault(begun time.Time) bool { return time.Since(begun) > m.f
 
 // train exchanges numbers, and notes what it has merged.
 func (m *model) train(ctx context.Context, g *Group) error {
-	s, err := NewSegment(g, "s", 8, ObjectConfig{Custom: m.graph, Sync: "notify_ack"})
+	s, err := NewSegment(g, "s", 8, SegmentConfig{ObjectConfig: ObjectConfig{Custom: m.graph, Sync: "notify_ack"}})
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ type object struct {
 
 // holder copies and replaces the values of an object. Both functions are nil if it has none.
 type holder struct {
-	state   func() []byte            // returns a copy, for a new rank
+	state   func() ([]byte, error)   // returns a copy, for a new rank
 	restore func(state []byte) error // replaces them by those of another rank
 }
 

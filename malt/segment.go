@@ -10,6 +10,18 @@ import (
 	"github.com/gvw-project/gvw/malt/internal/carrier"
 )
 
+// SegmentConfig configures a segment. It is the same on all ranks; of the functions, all ranks have both or none.
+type SegmentConfig struct {
+	ObjectConfig
+	// State returns a copy of the values that the program keeps for the segment, in an encoding of its own, for a rank that
+	// joins a running job. A goroutine of the library calls it while the program is in a call of the library. If it fails, the
+	// new rank asks again. nil: a new rank inherits only the count of updates.
+	State func() ([]byte, error)
+	// Restore replaces these values by the result of another rank's State. NewSegment calls it before it returns, if
+	// [Group.Inherits] is true. It is nil if and only if State is.
+	Restore func(state []byte) error
+}
+
 // Segment carries opaque bytes, for programs with an encoding of their own. Its methods are called by one goroutine at a
 // time.
 type Segment struct {
@@ -26,16 +38,34 @@ type IncomingBytes struct {
 }
 
 // NewSegment creates a segment whose updates have at most size bytes.
-func NewSegment(g *Group, name string, size int, c ObjectConfig) (*Segment, error) {
+func NewSegment(g *Group, name string, size int, c SegmentConfig) (*Segment, error) {
 	if size < 1 {
 		return nil, fmt.Errorf("malt: %s: size: got %d, want at least 1", name, size)
 	}
-	o, err := g.newObject(name, fmt.Sprintf("elem=bytes length=%d", size), size, c, holder{})
+	if (c.State == nil) != (c.Restore == nil) {
+		return nil, fmt.Errorf("malt: %s: got only one of State and Restore, want both or none", name)
+	}
+	elem, inherits := "bytes", false
+	var values holder
+	var inherited []byte
+	if c.State != nil {
+		elem = "bytes+state"
+		values = holder{c.State, func(state []byte) error { inherited, inherits = state, true; return nil }}
+	}
+	o, err := g.newObject(name, fmt.Sprintf("elem=%s length=%d", elem, size), size, c.ObjectConfig, values)
 	if err != nil {
 		return nil, err
 	}
+	if inherits { // without the group's lock: Restore may call the group
+		if err := c.Restore(inherited); err != nil {
+			return nil, fmt.Errorf("malt: rank %d: %s: restoring the values of another rank: %w", g.cfg.Rank, name, err)
+		}
+	}
 	return &Segment{object: o, size: size}, nil
 }
+
+// Iteration returns the number of updates that this rank has sent, or of the rank whose values it has inherited.
+func (s *Segment) Iteration() uint64 { return s.object.iteration() }
 
 // Scatter sends data, 1 byte to the segment's size, to the receivers of the round.
 func (s *Segment) Scatter(ctx context.Context, data []byte) error {

@@ -91,16 +91,12 @@ func NewVector[T Element](g *Group, name string, length int, c VectorConfig) (*V
 }
 
 // state returns the local value without compression.
-func (v *Vector[T]) state() []byte {
+func (v *Vector[T]) state() ([]byte, error) {
 	e, err := pack.NewEncoder[T](Format{}, len(v.local))
-	var b []byte
-	if err == nil {
-		b, err = e.AppendDense(nil, v.local)
-	}
 	if err != nil {
-		panic(fmt.Sprintf("BUG: malt: a plain vector does not encode: %v", err))
+		return nil, err
 	}
-	return b
+	return e.AppendDense(nil, v.local)
 }
 
 // restore replaces the local value by what state has returned on another rank.
