@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "rewrite api/*.txt")
 // public are the packages for users of the library.
 var public = []string{
 	"allreduce", "allreduce/schedule", "allreduce/topo",
-	"optim", "optim/cg", "optim/descent", "optim/ftrl", "optim/lbfgs", "optim/newton", "optim/oaa", "optim/outer", "optim/sgd",
+	"optim", "optim/cg", "optim/descent", "optim/ftrl", "optim/lbfgs", "optim/masgd", "optim/newton", "optim/oaa", "optim/outer", "optim/sgd",
 	"loss", "feature", "model", "hdfsio", "malt", "malt/graph", "malt/pipe", "learn/factor", "learn/lda", "learn/nn", "learn/svm", "option",
 }
 
