@@ -68,3 +68,7 @@ func (o *Optimizer) Next(i int, mean float32) float32 {
 	o.start[i], o.velocity[i] = w, v
 	return w
 }
+
+// State returns the weights where the last step has left them, and their velocities. Both are the optimiser's own
+// memory: a checkpoint copies them, and a program that continues from a checkpoint overwrites them.
+func (o *Optimizer) State() (weights, velocities []float32) { return o.start, o.velocity }
