@@ -22,7 +22,7 @@ import (
 // exchange has only the record of this rank.
 type FTRL struct {
 	OnlineConfig
-	processor processor
+	processor Processor
 
 	learner *ftrl.Learner
 	done    int  // passes completed
@@ -43,7 +43,7 @@ var _ allreduce.Machine = (*FTRL)(nil)
 // labels are simple. With an audit the learner reports the predictions from which it learns,
 // since vw shows these.
 func NewFTRL(c OnlineConfig, learner *ftrl.Learner, chooser *Chooser) *FTRL {
-	m := &FTRL{OnlineConfig: c, processor: newProcessor(&c), learner: learner, chooser: chooser}
+	m := &FTRL{OnlineConfig: c, processor: NewProcessor(&c), learner: learner, chooser: chooser}
 	if chooser != nil {
 		m.process, m.judge = chooser.process, chooser.judge
 		if c.Audit != nil {
@@ -76,7 +76,7 @@ func (m *FTRL) Work(ctx context.Context) error {
 func (m *FTRL) processSingle(b *feature.Batch, ex *feature.Example, held bool) error {
 	m.Tally.Observe(ex, held)
 	m.learner.Shown, m.learner.Range = m.Tally.Before, m.Tally.Seen
-	return m.processor.process(m.learner, b, ex, held)
+	return m.processor.Process(m.learner, b, ex, held)
 }
 
 // Exchange stores the record of the pass and measures the validation set.

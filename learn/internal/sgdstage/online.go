@@ -25,7 +25,7 @@ import (
 // rule and the regularisation that is due stay local, and travel in the records.
 type Online struct {
 	OnlineConfig
-	processor processor
+	processor Processor
 
 	learner *sgd.Learner
 	done    int  // passes completed
@@ -52,7 +52,7 @@ type Online struct {
 // NewOnline returns the stage of a learner of simple labels.
 func NewOnline(c OnlineConfig, learner *sgd.Learner) *Online {
 	m := &Online{
-		OnlineConfig: c, processor: newProcessor(&c), learner: learner, use: learner.Use, Tables: new(doubleBuffer),
+		OnlineConfig: c, processor: NewProcessor(&c), learner: learner, use: learner.Use, Tables: new(doubleBuffer),
 	}
 	m.made, m.judge = m.model, c.Tally.JudgeBy(m.predict)
 	return m
@@ -91,7 +91,7 @@ func (m *Online) Work(ctx context.Context) error {
 		if t.Learns(held) {
 			m.learner.Prefetch(next.after(b, ex))
 		}
-		if err := m.processor.process(m.learner, b, ex, held); err != nil || m.mixer == nil || !t.Learns(held) {
+		if err := m.processor.Process(m.learner, b, ex, held); err != nil || m.mixer == nil || !t.Learns(held) {
 			return err
 		}
 		return m.mixer.Learned(ctx, b.FeaturesOf(ex))

@@ -10,17 +10,17 @@ import (
 	"github.com/gvw-project/gvw/optim/ftrl"
 )
 
-// single is a learner of simple labels. It makes one prediction per example: raw is the sum
+// Single is a learner of simple labels. It makes one prediction per example: raw is the sum
 // over the features, clipped is raw within the label range, and loss is that before the
 // importance weight.
-type single interface {
+type Single interface {
 	output.Weighted
 	Predict(fs []feature.Feature, initial float32) (raw, clipped float32)
 	Learn(fs []feature.Feature, ex *feature.Example) (raw, clipped, loss float32)
 }
 
-// processor predicts examples with simple labels, learns from them, and books its predictions.
-type processor struct {
+// Processor predicts examples with simple labels, learns from them, and books its predictions.
+type Processor struct {
 	read  *examples.Reader
 	tally *tally.Tally
 	audit *output.Audit // nil: no audit
@@ -28,14 +28,14 @@ type processor struct {
 	reweighed bool
 }
 
-// newProcessor returns a processor with the collaborators of a stage.
-func newProcessor(c *OnlineConfig) processor {
-	return processor{read: c.Read, tally: c.Tally, audit: c.Audit, reweighed: c.Reweighed}
+// NewProcessor returns a processor with the collaborators of a stage.
+func NewProcessor(c *OnlineConfig) Processor {
+	return Processor{read: c.Read, tally: c.Tally, audit: c.Audit, reweighed: c.Reweighed}
 }
 
-// process predicts an example, learns from it unless it is held out, and books the prediction.
+// Process predicts an example, learns from it unless it is held out, and books the prediction.
 // The caller has set the learner's range to that of the example.
-func (m *processor) process(learner single, b *feature.Batch, ex *feature.Example, held bool) error {
+func (m *Processor) Process(learner Single, b *feature.Batch, ex *feature.Example, held bool) error {
 	t := m.tally
 	learns := t.Learns(held)
 	t.Calls.Count(ex, learns)
@@ -77,7 +77,7 @@ func (m *processor) process(learner single, b *feature.Batch, ex *feature.Exampl
 // showLearned shows an example to --audit. The FTRL family differs in vw (ftrl.cc). --pistol
 // computes its weights with the prediction, so the audit shows them after it. The other rules
 // predict an example twice before they learn from it, and the audit shows both predictions.
-func (m *processor) showLearned(learner single, b *feature.Batch, ex *feature.Example, held bool, clipped float32) error {
+func (m *Processor) showLearned(learner Single, b *feature.Batch, ex *feature.Example, held bool, clipped float32) error {
 	tag := b.TagOf(ex)
 	l, ok := learner.(*ftrl.Learner)
 	if !ok || !m.tally.Learns(held) || !ex.Labeled() {
