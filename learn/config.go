@@ -60,14 +60,16 @@ type Config struct {
 	Holdout  HoldoutConfig
 	Features FeatureConfig
 
-	SGD    SGDConfig
-	FTRL   FTRLConfig
-	Reg    RegConfig
-	Loss   LossConfig
-	OAA    OAAConfig
-	Batch  BatchConfig
-	Hybrid *Hybrid // SGD followed by L-BFGS; nil: no hybrid
-	Malt   MaltConfig
+	SGD     SGDConfig
+	FTRL    FTRLConfig
+	Reg     RegConfig
+	Loss    LossConfig
+	OAA     OAAConfig
+	Batch   BatchConfig
+	Hybrid  *Hybrid // SGD followed by L-BFGS; nil: no hybrid
+	Malt    MaltConfig
+	Average AverageConfig
+	Outer   OuterConfig
 
 	Model       ModelConfig
 	Output      OutputConfig

@@ -119,13 +119,21 @@ func (c *Config) options(rule sgd.Config) string {
 	}
 	if c.Malt.on() {
 		add("malt", c.Malt.Graph)
-		s := c.Malt.stage(new(usage.Faults))
+		s := c.maltStage(new(usage.Faults))
 		add("sync", s.Sync)
 		add("cb_size", s.Every)
 		add("malt_send", fmt.Sprintf("%v:%d", s.Send, s.Whole))
 		add("outer", fmt.Sprintf("%g:%g", s.Outer.Rate, s.Outer.Momentum))
 		add("max_delay", s.MaxDelay)
 		add("malt_compress", c.Malt.Compress)
+	}
+	if c.Average.on() {
+		add("aggregate", c.Average.Aggregate)
+		batch, every := c.Average.amounts(new(usage.Faults))
+		add("batch", fmt.Sprintf("%d:%g", batch.N, batch.Share))
+		add("average_every", fmt.Sprintf("%d:%g:%g", every.Amount.N, every.Amount.Share, every.Random))
+		add("average_seed", c.Data.ShuffleSeed)
+		add("outer", fmt.Sprintf("%g:%g", c.Outer.Rate, c.Outer.Momentum))
 	}
 	add("predict_only_model", c.Model.PredictOnly)
 	add("initial_model", c.Model.Initial != "")

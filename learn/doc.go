@@ -18,6 +18,8 @@
 //	Exchange  average weights, or add up sums          the collectives
 //	Commit    decay, holdout, next direction           local and deterministic
 //
+// Package avgstage divides passes into rounds, each of which is a step.
+//
 // Package sgdstage has the stages of online learning, whose exchange averages the weights.
 // Package batchstage has the stage of a batch solver, whose exchange adds losses,
 // gradients and curvatures. A trainer runs one stage, or two in the hybrid: the first

@@ -129,6 +129,9 @@ func (c *Config) checkStream() error {
 	case len(c.Holdout.Valid) > 0:
 		return usage.New("Holdout.Valid", "a job with vw workers cannot exchange its loss, because vw's sequence of calls is fixed: use the holdout options")
 	}
+	if c.Average.on() {
+		return usage.New("Average.Aggregate", "a job with vw workers cannot exchange parts of weights, because vw's sequence of calls is fixed: leave it out")
+	}
 	if c.Hybrid != nil {
 		return usage.New("Hybrid", "a job with vw workers cannot run both phases in one process, because vw cannot: "+
 			"run SGD first, and then learn.Config.Batch.BFGS from its model, as with vw")

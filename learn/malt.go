@@ -24,9 +24,6 @@ type MaltConfig struct {
 	Send     string // "models", "deltas", "gradients", or "deltas:M" with models every M-th time; empty: models
 	MaxDelay int    // exchanges by which an update may be late: older ones are dropped, and late deltas count 1/(1+delay); 0: any
 	Compress string // encoding of updates, "f16", "q8" or "top:K", for rules without sums; empty: plain
-
-	OuterRate     float64 // η of the outer optimiser, the length of the step to the mean; 0: 1
-	OuterMomentum float64 // μ of its Nesterov momentum, less than 1; 0: none
 }
 
 // defaultEvery is the default of MaltConfig.Every.
@@ -39,7 +36,6 @@ func (c *MaltConfig) on() bool { return c.Graph != "" }
 func (c *MaltConfig) stage(f *usage.Faults) maltstage.Config {
 	s := maltstage.Config{
 		Graph: c.Graph, Sync: cmp.Or(c.Sync, "asp"), Every: cmp.Or(c.Every, defaultEvery), MaxDelay: c.MaxDelay,
-		Outer: outer.Config{Rate: c.OuterRate, Momentum: c.OuterMomentum},
 	}
 	var err error
 	if s.Send, s.Whole, err = maltstage.ParseSend(cmp.Or(c.Send, maltstage.Models.String())); err != nil {
@@ -65,6 +61,13 @@ func (c *MaltConfig) Validate() error {
 		f.Add("Malt."+fault.Field, "%v", fault.Err)
 	}
 	return f.Err()
+}
+
+// maltStage returns the configuration of the stage with its outer optimiser.
+func (c *Config) maltStage(f *usage.Faults) maltstage.Config {
+	s := c.Malt.stage(f)
+	s.Outer = outer.Config(c.Outer)
+	return s
 }
 
 // validateMalt reports options that contradict asynchronous training.
@@ -104,16 +107,20 @@ func (c *Config) validateMalt(f *usage.Faults) {
 	if err != nil {
 		return // reported by SGDConfig.Validate
 	}
-	s := c.Malt.stage(new(usage.Faults)) // MaltConfig.Validate reports them
+	s := c.maltStage(new(usage.Faults)) // MaltConfig.Validate reports them
 	for _, fault := range s.Conflicts(join.Total, rule) {
-		f.Add("Malt."+fault.Field, "%v", fault.Err)
+		field := "Malt." + fault.Field
+		if fault.Field == "OuterRate" {
+			field = "Outer.Rate"
+		}
+		f.Add(field, "%v", fault.Err)
 	}
 }
 
 // async returns the stage of asynchronous training.
 func (r *runner) async(online *sgdstage.Online) stage {
 	c := &r.cfg
-	return maltstage.New(online, c.Malt.stage(new(usage.Faults)), c.maltJob())
+	return maltstage.New(online, c.maltStage(new(usage.Faults)), c.maltJob())
 }
 
 // maltTables returns the tables that the exchange of weights allocates in any case. An exchange also needs memory for
@@ -122,7 +129,7 @@ func (c *Config) maltTables() (tables []Amount) {
 	if !c.Malt.on() || c.Cluster.Join == nil || c.Cluster.Join.Total < 2 {
 		return nil
 	}
-	weights, s := uint64(1)<<c.Features.Bits, c.Malt.stage(new(usage.Faults))
+	weights, s := uint64(1)<<c.Features.Bits, c.maltStage(new(usage.Faults))
 	tables = append(tables, Amount{"places of weights in a merge", 4 * weights})
 	if s.Send != maltstage.Models {
 		tables = append(tables, Amount{"weights and their sums after the last exchange", 12 * weights})

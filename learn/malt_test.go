@@ -70,7 +70,7 @@ func TestAsynchronousRanksReachTheLossOfOneProcess(t *testing.T) {
 	none := func(*Config) {}
 	cases := []asyncCase{
 		{MaltConfig{Graph: "all", Sync: "bsp", Send: "gradients", Every: 20}, none},
-		{MaltConfig{Graph: "all", Sync: "bsp", Send: "deltas", Every: 20, OuterRate: 1.5, OuterMomentum: 0.5}, none},
+		{MaltConfig{Graph: "all", Sync: "bsp", Send: "deltas", Every: 20}, func(c *Config) { c.Outer = OuterConfig{1.5, 0.5} }},
 		{MaltConfig{Graph: "all", Sync: "ssp:2", Send: "gradients", Every: 200, MaxDelay: 8}, none},
 		{MaltConfig{Graph: "all", Sync: "bsp", Send: "gradients", Every: 20}, func(c *Config) { c.Reg.L1, c.Reg.L2 = 1e-7, 1e-6 }},
 		{MaltConfig{Graph: "ring", Sync: "notify_ack", Send: "deltas:4", Every: 50}, none},
@@ -203,7 +203,7 @@ func TestAsynchronousTrainingRefuses(t *testing.T) {
 		{func(c *Config) { c.Malt.Sync = "soon" }, "Malt.Sync"},
 		{func(c *Config) { c.Malt.Send = "all" }, "Malt.Send"},
 		{func(c *Config) { c.Malt.Every = -1 }, "Malt.Every"},
-		{func(c *Config) { c.Malt.OuterMomentum = 2 }, "Malt.OuterRate"},
+		{func(c *Config) { c.Outer.Momentum = 2 }, "Outer.Rate"},
 		{func(c *Config) { c.Malt.Compress = "zip" }, "Malt.Compress"},
 		{func(c *Config) { c.Malt.Compress = "q8" }, "adaptive or normalised"},
 		{func(c *Config) { c.Cluster.Join.OnLoss = allreduce.Wait }, "cannot be replaced"},

@@ -79,7 +79,7 @@ func (c Config) Plan() (_ *Plan, err error) {
 	stride := c.stride(rule)
 	online, batch := c.onlineTables(stride), c.batchTables()
 	p.State = c.stateAmounts(weights, stride)
-	if p.Recovers {
+	if p.Recovers && !c.Average.on() {
 		online = append(online,
 			Amount{"weights of the results, and a copy of the state when a lost rank is replaced or much changes in a pass", 2 * stride * weights},
 			Amount{"what a pass changes, where that is little, at most", sgd.NotesBytes(stride << c.Features.Bits)})
@@ -105,6 +105,9 @@ func (c Config) Plan() (_ *Plan, err error) {
 		p.Method, p.Memory, p.Wire = "learn by L-BFGS", batch, gradient
 	default:
 		p.Method, p.Memory, p.Wire = "learn by SGD", online, average
+		if c.Average.on() {
+			p.Method = c.averageMethod()
+		}
 		if c.Malt.on() {
 			p.Method = "learn by SGD with exchanges of weights along graph " + c.Malt.Graph
 		}
@@ -147,6 +150,9 @@ func (c *Config) stride(rule sgd.Config) uint64 {
 func (c *Config) onlineTables(stride uint64) []Amount {
 	weights := uint64(4) << c.Features.Bits
 	tables := []Amount{{fmt.Sprintf("weights: 2^%d of %d floats", c.Features.Bits, stride), stride * weights}}
+	if c.Average.on() {
+		return append(tables, c.averageTables()...)
+	}
 	if c.Cluster.Join != nil && c.Cluster.Join.Total > 1 {
 		tables = append(tables, Amount{"one float of each weight, to be summed", weights})
 	}

@@ -60,15 +60,16 @@ func TestPlanOfAJobThatRecovers(t *testing.T) {
 func TestPlanOfAsynchronousTraining(t *testing.T) {
 	const mib = 1 << 20
 	for _, c := range []struct {
-		malt MaltConfig
-		want uint64 // MiB besides those of SGD
+		malt  MaltConfig
+		outer OuterConfig
+		want  uint64 // MiB besides those of SGD
 	}{
-		{MaltConfig{Graph: "ring"}, 64},
-		{MaltConfig{Graph: "all", Send: "gradients"}, 64 + 192},
-		{MaltConfig{Graph: "all", Send: "deltas", OuterRate: 0.5}, 64 + 192 + 128},
+		{MaltConfig{Graph: "ring"}, OuterConfig{}, 64},
+		{MaltConfig{Graph: "all", Send: "gradients"}, OuterConfig{}, 64 + 192},
+		{MaltConfig{Graph: "all", Send: "deltas"}, OuterConfig{Rate: 0.5}, 64 + 192 + 128},
 	} {
 		cfg := Config{
-			Data: DataConfig{Inputs: []Input{textInput("x", "1 | a\n")}}, Features: FeatureConfig{Bits: 24}, Malt: c.malt,
+			Data: DataConfig{Inputs: []Input{textInput("x", "1 | a\n")}}, Features: FeatureConfig{Bits: 24}, Malt: c.malt, Outer: c.outer,
 			Cluster: ClusterConfig{Join: &allreduce.Config{Server: "h:1", Job: allreduce.Job{UniqueID: 1}, Total: 4}},
 		}
 		tables, err := cfg.Tables()

@@ -163,6 +163,7 @@ func (r *runner) train(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	defer m.close()
 	if err := r.job.Group.Run(ctx, m); err != nil {
 		return err
 	}

@@ -37,6 +37,8 @@ func (r *runner) trainer() (*trainer, error) {
 		first, err = r.batch(w, r.cfg.Passes)
 	case r.cfg.OAA.Classes > 0:
 		first, err = r.classes()
+	case r.cfg.Average.on():
+		first, err = r.averaging()
 	default:
 		var online *sgdstage.Online
 		if online, err = r.online(r.cfg.Passes); err == nil {

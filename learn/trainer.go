@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/learn/internal/avgstage"
 	"github.com/gvw-project/gvw/learn/internal/batchstage"
 	"github.com/gvw-project/gvw/learn/internal/job"
 	"github.com/gvw-project/gvw/learn/internal/maltstage"
@@ -85,6 +86,7 @@ var (
 	_ stage = (*sgdstage.Classes)(nil)
 	_ stage = (*batchstage.Batch)(nil)
 	_ stage = (*maltstage.Stage)(nil)
+	_ stage = (*avgstage.Stage)(nil)
 
 	_ allreduce.Shrinker = (*trainer)(nil)
 )
@@ -94,6 +96,13 @@ func (c *trainer) begin(first stage) *trainer {
 	c.job.Own = c.own
 	c.stage = first
 	return c
+}
+
+// close ends what a stage has open between two steps, such as a pass that it reads in parts.
+func (c *trainer) close() {
+	if open, ok := c.stage.(interface{ Close() }); ok {
+		open.Close()
+	}
 }
 
 // own codes what a replacement of this rank needs besides its record.

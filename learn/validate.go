@@ -57,6 +57,7 @@ func (c Config) withDefaults() Config {
 		c.Batch.BFGS, c.Batch.Mem = c.Hybrid == nil, option.Some(0)
 		c.Batch.Termination.Set = true // with its value, which is 0 if it was not given
 	}
+	c.averageDefaults()
 	if !c.Batch.Mem.Set {
 		c.Batch.Mem.Value = lbfgs.DefaultMem
 	}
@@ -89,7 +90,7 @@ func (c *Config) Validate() error {
 	return errors.Join(
 		f.Err(),
 		c.Holdout.Validate(), c.Features.Validate(), c.Reg.Validate(), c.SGD.Validate(), c.OAA.Validate(), c.FTRL.Validate(),
-		c.Loss.Validate(), c.Data.Validate(), hybrid.Validate(), c.Batch.Validate(), c.Malt.Validate(), c.Model.Validate(), c.Metrics.Validate(),
+		c.Loss.Validate(), c.Data.Validate(), hybrid.Validate(), c.Batch.Validate(), c.Malt.Validate(), c.Average.Validate(), c.Outer.Validate(), c.Model.Validate(), c.Metrics.Validate(),
 		c.Output.Validate(), c.Diagnostics.Validate(), c.Cluster.Validate(),
 		d.validateTogether(),
 	)
@@ -104,6 +105,7 @@ func (c *Config) validateTogether() error {
 	c.validateNames(&f)
 	c.validateBatch(&f)
 	c.validateMalt(&f)
+	c.validateAverage(&f)
 	c.validateMeasures(&f)
 	c.validateFiles(&f)
 	return f.Err()

@@ -197,12 +197,15 @@ var Learn = slices.Concat([]*cli.Spec{
 	{Name: "verbs_device", Sets: "Cluster.Join.VerbsDevice", Kind: cli.Text, Category: catCluster, Arg: "D", Def: "auto", More: true, Help: "this rank's RDMA device: name, name:port, or an address of it"},
 	{Name: "trace_dir", Sets: "Cluster.Join.TraceDir", Kind: cli.Text, Category: catCluster, Arg: "DIR", More: true, Help: "folder for execution traces of ranks that wait long"},
 }, credentialFlags(catCluster), guardFlags, []*cli.Spec{
+	{Name: "aggregate", Sets: "Average.Aggregate", Kind: cli.Text, Category: catUpdate, Arg: "WHAT", Choices: []string{"model", "gradient"}, More: true, Help: "average the models of all ranks at --average_every, or step along the sum of their gradients"},
+	{Name: "batch", Sets: "Average.Batch", Read: averageBatch, Kind: cli.Text, Category: catUpdate, Arg: "N|X", More: true, Help: "examples, or fraction, of each rank for a step of --aggregate [model 1, gradient 0.01]"},
+	{Name: "average_every", Sets: "Average.Every", Read: averageEvery, Kind: cli.Text, Category: catUpdate, Arg: "N|X", Def: "pass", More: true, Help: "with --aggregate model: pass, examples or fraction of each rank, or random:P with control variates"},
 	{Name: "malt", Sets: "Malt.Graph", Kind: cli.Text, Category: catUpdate, Arg: "GRAPH", Choices: graph.Names(), More: true, Help: "asynchronous training: exchange weights during passes, along this graph"},
 	{Name: "sync", Sets: "Malt.Sync", Read: maltSync, Kind: cli.Text, Category: catUpdate, Arg: "MODE", Def: "asp", More: true, Help: "with --malt: wait for no rank (asp), all (bsp), those S rounds behind (ssp:S), or neighbours (notify_ack)"},
 	{Name: "cb_size", Sets: "Malt.Every", Kind: cli.Integer, Positive: true, Category: catUpdate, Arg: "K", Def: "1000", More: true, Help: "with --malt: examples that a rank learns from between two exchanges"},
 	{Name: "malt_send", Sets: "Malt.Send", Read: maltSend, Kind: cli.Text, Category: catUpdate, Arg: "WHAT", Def: "models", More: true, Help: "with --malt: models, deltas, gradients, or deltas:M with models every M-th time"},
-	{Name: "outer_rate", Sets: "Malt.OuterRate", Kind: cli.Float, Positive: true, Category: catUpdate, Arg: "X", Def: "1", More: true, Help: "with --malt: length of the step to the mean of the models"},
-	{Name: "outer_momentum", Sets: "Malt.OuterMomentum", Read: maltMomentum, Kind: cli.Float, Category: catUpdate, Arg: "X", Def: "0", More: true, Help: "with --malt: Nesterov momentum of these steps"},
+	{Name: "outer_rate", Sets: "Outer.Rate", Kind: cli.Float, Positive: true, Category: catUpdate, Arg: "X", Def: "1", More: true, Help: "with --aggregate model or --malt: length of the step to the mean of the models"},
+	{Name: "outer_momentum", Sets: "Outer.Momentum", Read: outerMomentum, Kind: cli.Float, Category: catUpdate, Arg: "X", Def: "0", More: true, Help: "with --aggregate model or --malt: Nesterov momentum of these steps"},
 	{Name: "max_delay", Sets: "Malt.MaxDelay", Kind: cli.Integer, Positive: true, Max: 1 << 30, Category: catUpdate, Arg: "D", More: true, Help: "with --malt: drop updates that are more than D exchanges late, and let late deltas count less"},
 	{Name: "malt_compress", Sets: "Malt.Compress", Read: maltCompress, Kind: cli.Text, Category: catUpdate, Arg: "HOW", More: true, Help: "with --malt and --sgd: f16, q8, or top:K, the K largest values"},
 

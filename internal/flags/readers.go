@@ -122,13 +122,13 @@ func maltWord(set func(c *learn.MaltConfig, word string)) func([]string) (any, e
 	return one(func(word string) (string, error) {
 		c := learn.MaltConfig{Graph: graph.Names()[0]}
 		set(&c, word)
-		return word, maltFault(c)
+		return word, textOf(c.Validate())
 	})
 }
 
-// maltFault returns the fault of a group without the name of its field.
-func maltFault(c learn.MaltConfig) error {
-	if e, ok := errors.AsType[*learn.UsageError](c.Validate()); ok {
+// textOf returns the fault of a group without the name of its field.
+func textOf(err error) error {
+	if e, ok := errors.AsType[*learn.UsageError](err); ok {
 		return errors.New(e.Text)
 	}
 	return nil
@@ -138,11 +138,27 @@ var (
 	maltSync     = maltWord(func(c *learn.MaltConfig, word string) { c.Sync = word })
 	maltSend     = maltWord(func(c *learn.MaltConfig, word string) { c.Send = word })
 	maltCompress = maltWord(func(c *learn.MaltConfig, word string) { c.Compress, c.Send = word, "gradients" })
-	maltMomentum = one(func(word string) (float64, error) {
+)
+
+// averageWord returns a Read for a text of learn.AverageConfig, which the group itself checks. set sets the field in a
+// group without other faults.
+func averageWord(set func(c *learn.AverageConfig, word string)) func([]string) (any, error) {
+	return one(func(word string) (string, error) {
+		c := learn.AverageConfig{Aggregate: "model"}
+		set(&c, word)
+		return word, textOf(c.Validate())
+	})
+}
+
+var (
+	averageBatch  = averageWord(func(c *learn.AverageConfig, word string) { c.Batch = word })
+	averageEvery  = averageWord(func(c *learn.AverageConfig, word string) { c.Every = word })
+	outerMomentum = one(func(word string) (float64, error) {
 		x, err := strconv.ParseFloat(word, 64)
 		if err != nil {
 			return 0, err
 		}
-		return x, maltFault(learn.MaltConfig{Graph: graph.Names()[0], OuterMomentum: x})
+		c := learn.OuterConfig{Momentum: x}
+		return x, textOf(c.Validate())
 	})
 )
