@@ -9,9 +9,6 @@ import (
 	"github.com/gvw-project/gvw/internal/rankenv"
 )
 
-// ErrNoEnv means that the environment names no job.
-var ErrNoEnv = fmt.Errorf("allreduce: %w", rankenv.ErrNone)
-
 // ConfigFromEnv returns the Config that the environment describes, as gvw run -n N --
 // PROGRAM sets it for each rank. lookup is os.LookupEnv, or a function like it: the
 // package does not read the environment itself. The caller may change the Config before
@@ -29,14 +26,12 @@ var ErrNoEnv = fmt.Errorf("allreduce: %w", rankenv.ErrNone)
 //	GVW_SECRET_FD         descriptor from which the secret of Credentials is read (none)
 //	GVW_LAUNCHER_FD       descriptor of the launcher's pipe: with it ServerTimeout is 2 min
 //
-// An empty variable counts as not set. Without GVW_SPAN_SERVER the error is [ErrNoEnv].
-// The secret can be read once: a second call in the same process fails if there is one.
+// An empty variable counts as not set. A program that also runs as one process
+// looks GVW_SPAN_SERVER up first, without which ConfigFromEnv fails. The secret can be read
+// once: a second call in the same process fails if there is one.
 func ConfigFromEnv(lookup func(name string) (value string, set bool)) (Config, error) {
 	r, errs := rankenv.Read(lookup)
 	for i, err := range errs {
-		if err == rankenv.ErrNone {
-			return Config{}, ErrNoEnv
-		}
 		errs[i] = fmt.Errorf("allreduce: %w", err)
 	}
 	if err := errors.Join(errs...); err != nil {

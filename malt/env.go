@@ -9,19 +9,13 @@ import (
 	"github.com/gvw-project/gvw/internal/rankenv"
 )
 
-// ErrNoEnv means that the environment names no job.
-var ErrNoEnv = fmt.Errorf("malt: %w", rankenv.ErrNone)
-
 // ConfigFromEnv returns the Config that the environment describes, as gvw run -n N -- PROGRAM sets it for each
 // rank. lookup is os.LookupEnv, or a function like it. The variables are those of allreduce.ConfigFromEnv. Without
-// GVW_SPAN_SERVER the error is [ErrNoEnv]. The secret can be read once: a second call in the same process fails if there
-// is one.
+// GVW_SPAN_SERVER it fails: a program that also runs as one process looks this variable up first. The secret can be read
+// once: a second call in the same process fails if there is one.
 func ConfigFromEnv(lookup func(name string) (value string, set bool)) (Config, error) {
 	r, errs := rankenv.Read(lookup)
 	for i, err := range errs {
-		if err == rankenv.ErrNone {
-			return Config{}, ErrNoEnv
-		}
 		errs[i] = fmt.Errorf("malt: %w", err)
 	}
 	if err := errors.Join(errs...); err != nil {

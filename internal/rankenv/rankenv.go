@@ -36,8 +36,8 @@ const (
 // the launcher's process: if that process is gone, no other server replaces it.
 const launcherServerTimeout = 2 * time.Minute
 
-// ErrNone means that the environment names no job.
-var ErrNone = errors.New(Server + " is not set: start the program by gvw run -n N -- PROGRAM, or fill in a Config")
+// errNone means that the environment names no job.
+var errNone = errors.New(Server + " is not set: start the program by gvw run -n N -- PROGRAM, or fill in a Config")
 
 // Rank is a rank of a job.
 type Rank struct {
@@ -58,7 +58,7 @@ func Read(lookup func(name string) (value string, set bool)) (r Rank, errs []err
 		return value
 	}
 	if get(Server) == "" {
-		return r, []error{ErrNone}
+		return r, []error{errNone}
 	}
 	number := func(name string, bits int, required bool) uint64 {
 		text := get(name)
