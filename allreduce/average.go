@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/internal/kernels"
 )
 
@@ -18,6 +20,27 @@ func (g *Group) AccumulateScalar(ctx context.Context, name string, x float32) (f
 	g.scalar[0] = x
 	err := g.AllReduce(ctx, Vec(g.scalar[:]).Named(name), Sum)
 	return g.scalar[0], err
+}
+
+// AccumulateTotals replaces the totals of a program by their sums over all ranks, one by one, as vw
+// does at the end of a job. names has a name for each. It is called once, after the last pass.
+//
+// The vw of the Python package leaves a job before that. In a job with such workers complete is
+// false, and the totals are those of this rank.
+func (g *Group) AccumulateTotals(ctx context.Context, names []string, totals []float32) (complete bool, err error) {
+	g.leaving()
+	own := slices.Clone(totals)
+	for i, name := range names {
+		totals[i], err = g.AccumulateScalar(ctx, name, own[i])
+		switch {
+		case errors.Is(err, engine.ErrLeft):
+			copy(totals, own)
+			return false, nil
+		case err != nil:
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // Accumulate replaces slot offset of every weight by its sum over all ranks.
@@ -32,14 +55,9 @@ func (g *Group) Accumulate(ctx context.Context, w []float32, stride, offset int)
 	return nil
 }
 
-// AccumulateAvg replaces slot offset of every weight by its mean over all ranks.
-func (g *Group) AccumulateAvg(ctx context.Context, w []float32, stride, offset int) error {
-	return g.AccumulateAvgInto(ctx, w, w, stride, offset)
-}
-
-// AccumulateAvgInto is AccumulateAvg with the result in dst, which is src or does not overlap
-// it. src does not change unless it is dst.
-func (g *Group) AccumulateAvgInto(ctx context.Context, dst, src []float32, stride, offset int) error {
+// AccumulateAvg sets dst to src, with slot offset of every weight replaced by its mean over all
+// ranks. dst is src or does not overlap it. src does not change unless it is dst.
+func (g *Group) AccumulateAvg(ctx context.Context, dst, src []float32, stride, offset int) error {
 	sum, err := g.sumOfSlot(ctx, src, stride, offset, "weights")
 	if err != nil {
 		return err
@@ -60,15 +78,12 @@ func (g *Group) AccumulateAvgInto(ctx context.Context, dst, src []float32, strid
 //	w := Σ w·g/G    g := Σ g·g/G    normalised slot := Σ n·g/G
 //
 // and every other slot is summed. If G is not positive, the weight is 0. normalizedSlot is
-// the slot of the largest feature values, 0 if there is none.
-func (g *Group) AccumulateWeightedAvg(ctx context.Context, w []float32, stride, normalizedSlot int) error {
-	return g.AccumulateWeightedAvgInto(ctx, w, w, stride, normalizedSlot, 0)
-}
-
-// AccumulateWeightedAvgInto is AccumulateWeightedAvg with the result in dst, which is src or
-// does not overlap it. src does not change unless it is dst. scratchSlot is a slot without
-// meaning to other ranks, which becomes 0 in dst; 0 is none.
-func (g *Group) AccumulateWeightedAvgInto(ctx context.Context, dst, src []float32, stride, normalizedSlot, scratchSlot int) error {
+// the slot of the largest feature values, 0 if there is none. scratchSlot is a slot without
+// meaning to other ranks, which becomes 0; 0 is none.
+//
+// The result is in dst, which is src or does not overlap it. src does not change unless it is
+// dst.
+func (g *Group) AccumulateWeightedAvg(ctx context.Context, dst, src []float32, stride, normalizedSlot, scratchSlot int) error {
 	if stride <= kernels.AdaptiveSlot || normalizedSlot < 0 || normalizedSlot >= stride || scratchSlot < 0 || scratchSlot >= stride {
 		panic(fmt.Sprintf("BUG: allreduce: a weighted average with stride %d, normalised slot %d and scratch slot %d", stride, normalizedSlot, scratchSlot))
 	}
@@ -106,7 +121,7 @@ func (g *Group) rescratch(n int) {
 	if g.Verbs() == "" {
 		return
 	}
-	if err := errors.Join(Unregister(g, old), Register(g, g.scratch)); err != nil {
+	if err := errors.Join(g.Unregister(Vec(old)), g.Register(Vec(g.scratch))); err != nil {
 		g.log.Warn("the sums of a slot cannot be registered, they will be copied to be sent", "rank", g.cfg.Rank, "bytes", 4*n, "error", err)
 	}
 }

@@ -91,7 +91,7 @@ func TestAccumulations(t *testing.T) {
 			},
 			{
 				"mean of slot 0",
-				func(g *Group, w []float32) error { return g.AccumulateAvg(ctx, w, stride, 0) },
+				func(g *Group, w []float32) error { return g.AccumulateAvg(ctx, w, w, stride, 0) },
 				func(rank, i, slot int) float32 {
 					if slot != 0 {
 						return at(i, slot)(rank)
@@ -102,7 +102,7 @@ func TestAccumulations(t *testing.T) {
 			{
 				"mean of slot 0, into",
 				func(g *Group, w []float32) error {
-					return into(func(dst, src []float32) error { return g.AccumulateAvgInto(ctx, dst, src, stride, 0) })(w)
+					return into(func(dst, src []float32) error { return g.AccumulateAvg(ctx, dst, src, stride, 0) })(w)
 				},
 				func(rank, i, slot int) float32 {
 					if slot != 0 {
@@ -114,12 +114,12 @@ func TestAccumulations(t *testing.T) {
 			{
 				"weighted, normalised, into",
 				func(g *Group, w []float32) error {
-					return into(func(dst, src []float32) error { return g.AccumulateWeightedAvgInto(ctx, dst, src, stride, 2, 0) })(w)
+					return into(func(dst, src []float32) error { return g.AccumulateWeightedAvg(ctx, dst, src, stride, 2, 0) })(w)
 				},
 				weightedWant(n, 2, at),
 			},
-			{"weighted, normalised", func(g *Group, w []float32) error { return g.AccumulateWeightedAvg(ctx, w, stride, 2) }, weightedWant(n, 2, at)},
-			{"weighted", func(g *Group, w []float32) error { return g.AccumulateWeightedAvg(ctx, w, stride, 0) }, weightedWant(n, 0, at)},
+			{"weighted, normalised", func(g *Group, w []float32) error { return g.AccumulateWeightedAvg(ctx, w, w, stride, 2, 0) }, weightedWant(n, 2, at)},
+			{"weighted", func(g *Group, w []float32) error { return g.AccumulateWeightedAvg(ctx, w, w, stride, 0, 0) }, weightedWant(n, 0, at)},
 		} {
 			j.each(func(rank int) error {
 				w := slices.Clone(locals[rank])

@@ -69,7 +69,7 @@ func allocatesNothing(t *testing.T, j *testJob) {
 			s.records, err = g.AllGatherV(ctx, s.records, s.own)
 			return err
 		}},
-		{"weighted average", func(g *Group, s *rankState) error { return g.AccumulateWeightedAvg(ctx, s.weights, 4, 2) }},
+		{"weighted average", func(g *Group, s *rankState) error { return g.AccumulateWeightedAvg(ctx, s.weights, s.weights, 4, 2, 0) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			// AllocsPerRun counts what the whole process allocates: all ranks. It

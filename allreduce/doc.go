@@ -53,7 +53,6 @@
 //	*LostError      a rank was lost or gave up (Fail, a cancelled context)
 //	*DeadlineError  no byte has moved for Config.Stall, or a rank has not entered for Config.MaxWait
 //	*MismatchError  two ranks made different calls; the error shows both
-//	ErrLeft         a vw worker left after the last pass, as it may
 //	ErrClosed       the group is closed
 //
 // for example

@@ -99,9 +99,9 @@ func figuresOf(g *Group, bytes, calls int) error {
 				call := func() error { return g.AllReduce(ctx, Vec(p.mine), Sum) }
 				switch {
 				case what == "send-receive" && g.Rank() == 0:
-					call = func() error { return g.SendRecv(ctx, Vec([]float32(nil)), NoRank, Vec(p.mine), 1) }
+					call = func() error { return g.SendRecv(ctx, Vec([]float32(nil)), -1, Vec(p.mine), 1) }
 				case what == "send-receive":
-					call = func() error { return g.SendRecv(ctx, Vec(p.theirs), 0, Vec([]float32(nil)), NoRank) }
+					call = func() error { return g.SendRecv(ctx, Vec(p.theirs), 0, Vec([]float32(nil)), -1) }
 				}
 				var before, after syscall.Rusage
 				if err := g.Barrier(ctx); err != nil {

@@ -25,14 +25,13 @@ func (g *Group) Report(p Progress) {
 	g.member.Report(p)
 }
 
-// Leaving marks the end of the job's last pass in a job with vw workers: its last pass-end
+// leaving marks the end of the job's last pass in a job with vw workers: its last pass-end
 // reduction is complete. It does nothing in other jobs.
 //
-// The vw program then exchanges six totals, but vw's Python package leaves without them. A
-// connection that ends before a byte of the first total has arrived is therefore no loss
-// any more. The next collective returns ErrLeft, and this rank ends its other connections
-// in the tree, so that its neighbours see the same.
-func (g *Group) Leaving() {
+// A connection that ends before a byte of the next collective has arrived is no loss any more.
+// That collective returns engine.ErrLeft, and this rank ends its other connections in the tree,
+// so that its neighbours see the same.
+func (g *Group) leaving() {
 	if !g.Stream() {
 		return
 	}

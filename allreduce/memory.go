@@ -76,31 +76,31 @@ func (g *Group) allocRegistered(n int) []byte {
 	return b
 }
 
-// Register lets collectives send from s without a copy if bytes go over verbs, until
+// Register lets collectives send from v without a copy if bytes go over verbs, until
 // Unregister or Close. Otherwise it does nothing. Vectors from Alloc are registered already.
-// Other ranks get no access to s. Each epoch registers s again: if the device then refuses
-// it, s is copied as before, and the log has a warning.
+// Other ranks get no access to v. Each epoch registers v again: if the device then refuses
+// it, v is copied as before, and the log has a warning.
 //
 // Registered memory is locked and counts against RLIMIT_MEMLOCK.
-func Register[T Element](g *Group, s []T) error {
+func (g *Group) Register(v Vector) error {
 	switch {
-	case len(s) == 0:
+	case v.Len() == 0:
 		return nil
 	case g.isClosed():
 		return ErrClosed
 	}
-	if err := g.device.Register(Vec(s).bytes()); err != nil {
+	if err := g.device.Register(v.bytes()); err != nil {
 		return fmt.Errorf("rank %d: %w", g.cfg.Rank, err)
 	}
 	return nil
 }
 
-// Unregister undoes the Register of s. It must not be called during a collective.
-func Unregister[T Element](g *Group, s []T) error {
-	if len(s) == 0 {
+// Unregister undoes the Register of v. It must not be called during a collective.
+func (g *Group) Unregister(v Vector) error {
+	if v.Len() == 0 {
 		return nil
 	}
-	return g.device.Unregister(Vec(s).bytes())
+	return g.device.Unregister(v.bytes())
 }
 
 // SharedMemory reports whether all ranks run on one machine and all-reduce in shared memory.

@@ -4,7 +4,6 @@ package allreduce
 
 import (
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
-	"github.com/gvw-project/gvw/allreduce/internal/epoch"
 	"github.com/gvw-project/gvw/allreduce/internal/recovery"
 	"github.com/gvw-project/gvw/internal/kernels"
 	"github.com/gvw-project/gvw/internal/spantree/client"
@@ -38,9 +37,6 @@ const (
 func NewOp[T kernels.Number](name string, commutes bool, join func(dst, a, b []T)) Op {
 	return kernels.NewOp(name, commutes, join)
 }
-
-// NoRank leaves out a half of SendRecv, as its source or destination.
-const NoRank = epoch.NoRank
 
 type (
 	// Where is what a rank was doing when its job failed.
@@ -160,9 +156,6 @@ var (
 	ErrNoResults = recovery.ErrNoResults
 	// ErrClosed is returned by collectives of a closed group.
 	ErrClosed = engine.ErrClosed
-	// ErrLeft means that a vw worker left after the job's last pass, without the totals
-	// that the vw program exchanges then. This is a normal end (see Leaving).
-	ErrLeft = engine.ErrLeft
 	// ErrLeaving is the cause of a context that is cancelled since this process must exit
 	// for a reason outside the job, such as preemption. A job that recovers then loses
 	// only the rank, which another attempt can replace.

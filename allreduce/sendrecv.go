@@ -7,20 +7,22 @@ import (
 	"fmt"
 
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
+	"github.com/gvw-project/gvw/allreduce/internal/epoch"
 	"github.com/gvw-project/gvw/internal/members"
 )
 
-// SendRecv sends src to the rank to, and receives dst from the rank from. [NoRank] as a
+// SendRecv sends src to the rank to, and receives dst from the rank from. A negative
 // rank leaves out that half. dst and src do not overlap.
 //
 // All ranks call it, and each src has the length and kind of its receiver's dst. The ranks
 // first compare their arguments along the tree: if two of them disagree, all ranks return
 // the same *MismatchError, and no rank waits for bytes that never come.
 func (g *Group) SendRecv(ctx context.Context, dst Vector, from int, src Vector, to int) error {
-	if from != NoRank {
+	from, to = max(from, epoch.NoRank), max(to, epoch.NoRank)
+	if from != epoch.NoRank {
 		g.checkRoot(engine.VerbSendRecv, from)
 	}
-	if to != NoRank {
+	if to != epoch.NoRank {
 		g.checkRoot(engine.VerbSendRecv, to)
 	}
 	self := g.cfg.Rank
@@ -31,7 +33,7 @@ func (g *Group) SendRecv(ctx context.Context, dst Vector, from int, src Vector, 
 		panic(fmt.Sprintf("BUG: allreduce: rank %d sends itself %d %v, and receives %d %v of rank %d", self, src.n, src.kind, dst.n, dst.kind, from))
 	case from == self:
 		copy(dst.bytes(), src.bytes())
-		from, to = NoRank, NoRank
+		from, to = epoch.NoRank, epoch.NoRank
 	}
 	if err := g.enter(ctx, false); err != nil {
 		return err
@@ -44,10 +46,10 @@ func (g *Group) SendRecv(ctx context.Context, dst Vector, from int, src Vector, 
 	name := Vec([]byte(nil)).Named(src.name)
 	c := g.call(engine.VerbSendRecv, name, noRoot)
 	c.From, c.To = from, to
-	if from != NoRank {
+	if from != epoch.NoRank {
 		c.Dst, own.In, own.InKind = dst.bytes(), int64(dst.n), int64(dst.kind)
 	}
-	if to != NoRank {
+	if to != epoch.NoRank {
 		c.Src, own.Out, own.OutKind = src.bytes(), int64(src.n), int64(src.kind)
 	}
 	if err := g.exchangeArgs(ctx, own, name); err != nil {
@@ -97,10 +99,10 @@ func disagree(words []int64, live members.Set) (a, b int, found bool) {
 	for _, rank := range live {
 		r := int64(rank)
 		p, _ := at(r)
-		if q, ok := at(p.To); p.To != NoRank && (!ok || q.From != r || q.In != p.Out || q.InKind != p.OutKind) {
+		if q, ok := at(p.To); p.To != epoch.NoRank && (!ok || q.From != r || q.In != p.Out || q.InKind != p.OutKind) {
 			return int(r), int(p.To), true
 		}
-		if q, ok := at(p.From); p.From != NoRank && (!ok || q.To != r || q.Out != p.In || q.OutKind != p.InKind) {
+		if q, ok := at(p.From); p.From != epoch.NoRank && (!ok || q.To != r || q.Out != p.In || q.OutKind != p.InKind) {
 			return int(r), int(p.From), true
 		}
 	}

@@ -25,10 +25,10 @@ func TestSendRecvOneWay(t *testing.T) {
 		from, to := rank-1, rank+1
 		src := wild([]int{long, short, 0}[rank], 5, rank)
 		if rank == 0 {
-			from = NoRank
+			from = -1
 		}
 		if rank == n-1 {
-			to = NoRank
+			to = -1
 		}
 		return j.groups[rank].SendRecv(ctx, Vec(got[rank]), from, Vec(src), to)
 	})
@@ -62,10 +62,10 @@ func TestSendRecvDisagreement(t *testing.T) {
 			return g.SendRecv(ctx, Vec(make([]float32, 10)), 0, Vec(make([]float32, 10)), 3)
 		}, "to rank 3: 10 float32; from rank 0: 10 float32", "to rank 0: 10 float32; from rank 2: 10 float32"},
 		{"nobody is sent to", func(g *Group) error {
-			return g.SendRecv(ctx, Vec(make([]float32, 10)), 0, Vec([]float32(nil)), NoRank)
+			return g.SendRecv(ctx, Vec(make([]float32, 10)), 0, Vec([]float32(nil)), -1)
 		}, "to no rank; from rank 0: 10 float32", "to rank 3: 10 float32; from rank 1: 10 float32"},
 		{"nobody is received from", func(g *Group) error {
-			return g.SendRecv(ctx, Vec([]float32(nil)), NoRank, Vec(make([]float32, 10)), 2)
+			return g.SendRecv(ctx, Vec([]float32(nil)), -1, Vec(make([]float32, 10)), 2)
 		}, "to rank 2: 10 float32; from no rank", usual0},
 		{"another collective", func(g *Group) error { return g.Barrier(ctx) }, "barrier #", "send-receive #"},
 	} {
@@ -96,8 +96,8 @@ func TestSendRecvDisagreement(t *testing.T) {
 // The gathered arguments of a rank may have any values.
 func TestDisagreeOfNonsense(t *testing.T) {
 	words := make([]int64, 2*engine.SendRecvWords)
-	(&engine.SendRecv{To: 7, From: NoRank, Out: -1, OutKind: 99}).Put(words)
-	(&engine.SendRecv{To: NoRank, From: NoRank}).Put(words[engine.SendRecvWords:])
+	(&engine.SendRecv{To: 7, From: -1, Out: -1, OutKind: 99}).Put(words)
+	(&engine.SendRecv{To: -1, From: -1}).Put(words[engine.SendRecvWords:])
 	if a, b, ok := disagree(words, members.All(2)); !ok || a != 0 || b != 7 {
 		t.Errorf("got %d, %d, %v, want 0, 7, true", a, b, ok)
 	}

@@ -392,7 +392,7 @@ func (m caller) calls(ctx context.Context, g *Group, live []int) error {
 	}
 	check("send-receive", v, vector(before))
 	mean := []float32{float32(m.rank)}
-	if err := g.AccumulateAvg(ctx, mean, 1, 0); err != nil {
+	if err := g.AccumulateAvg(ctx, mean, mean, 1, 0); err != nil {
 		return err
 	}
 	check("average", mean, []float32{float32(sum) / float32(n)})

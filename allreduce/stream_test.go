@@ -20,6 +20,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
 	"github.com/gvw-project/gvw/internal/mesh"
 	"github.com/gvw-project/gvw/internal/spantree/client"
@@ -134,13 +135,9 @@ func playSession(g *Group, up []byte) error {
 	if err := g.AllReduce(ctx, Vec(v[16:80]).Named("weights"), Sum); err != nil {
 		return err
 	}
-	g.Leaving()
-	for _, x := range v[80:] {
-		if _, err := g.AccumulateScalar(ctx, "a total", x); err != nil {
-			return err
-		}
-	}
-	return nil
+	names := slices.Repeat([]string{"a total"}, len(v)-80)
+	_, err := g.AccumulateTotals(ctx, names, v[80:])
+	return err
 }
 
 // TestRootSpeaksVW checks that the root, between two vw workers played from the capture, sends the
@@ -461,7 +458,7 @@ func TestMixedJob(t *testing.T) {
 }
 
 // TestLeave checks that a vw worker at any place of the tree may end between the last pass and the
-// totals: the others return ErrLeft and deliver their files.
+// totals: the others keep their own totals and deliver their files.
 func TestLeave(t *testing.T) {
 	const total = 5
 	for leaver := range total {
@@ -475,9 +472,9 @@ func TestLeave(t *testing.T) {
 					return err
 				}
 				time.Sleep(time.Duration(rank) * 20 * time.Millisecond) // some see it between calls, some within
-				g.Leaving()
-				if _, err := g.AccumulateScalar(ctx, "sum of losses", 1); !errors.Is(err, ErrLeft) {
-					return fmt.Errorf("got %v, want ErrLeft", err)
+				totals := []float32{1, 2}
+				if complete, err := g.AccumulateTotals(ctx, []string{"sum of losses", "number of examples"}, totals); complete || err != nil || totals[0] != 1 || totals[1] != 2 {
+					return fmt.Errorf("got totals %v, complete %v and %v, want this rank's", totals, complete, err)
 				}
 				return g.Finish(ctx, [32]byte{}, []string{fmt.Sprint(rank)}, func(_ context.Context, file string) ([32]byte, error) {
 					mu.Lock()
@@ -514,10 +511,10 @@ func TestVWWorkerLost(t *testing.T) {
 			}, func(rank int, g *Group) error {
 				for i := range 4 {
 					if i == 1 {
-						g.Leaving()
+						g.leaving()
 					}
 					if _, err := g.AccumulateScalar(ctx, "a number", 1); err != nil {
-						if errors.Is(err, ErrLeft) != (calls == 1) {
+						if errors.Is(err, engine.ErrLeft) != (calls == 1) {
 							return err
 						}
 						if _, ok := errors.AsType[*LostError](err); !ok && calls != 1 {

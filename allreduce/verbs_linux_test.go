@@ -70,7 +70,7 @@ func TestRegisteredVectors(t *testing.T) {
 		}
 		if rank == 1 {
 			v = make([]float32, elements)
-			if err := Register(g, v); err != nil {
+			if err := g.Register(Vec(v)); err != nil {
 				return err
 			}
 		}
@@ -91,7 +91,7 @@ func TestRegisteredVectors(t *testing.T) {
 			return fmt.Errorf("%d bytes were sent from where they are", direct)
 		}
 		if rank == 1 {
-			return errors.Join(Unregister(g, v), Unregister(g, v))
+			return errors.Join(g.Unregister(Vec(v)), g.Unregister(Vec(v)))
 		}
 		return nil
 	})
@@ -107,7 +107,7 @@ func TestARefusedVectorIsCopied(t *testing.T) {
 	vectors := [n][]float32{}
 	for rank, g := range j.groups {
 		vectors[rank] = contribution(rank, elements)
-		if err := Register(g, vectors[rank]); err != nil {
+		if err := g.Register(Vec(vectors[rank])); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -131,7 +131,10 @@ func TestSumsOfASlotAreRegistered(t *testing.T) {
 	j.ready()
 	var open string // the same after each call: no region stays registered that is no longer used
 	for call, weights := range []int{100_000, 200_000, 50_000} {
-		j.each(func(rank int) error { return j.groups[rank].AccumulateAvg(ctx, make([]float32, 3*weights), 3, 1) })
+		j.each(func(rank int) error {
+			w := make([]float32, 3*weights)
+			return j.groups[rank].AccumulateAvg(ctx, w, w, 3, 1)
+		})
 		if call == 0 {
 			open = f.Left()
 		}

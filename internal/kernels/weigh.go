@@ -11,7 +11,7 @@ const (
 // Weigh sets dst to this rank's contribution to the average of the weights in src: the
 // average is the sum of all ranks' contributions. sums has the sums over all ranks of the
 // adaptive slots, one per weight. dst is src, or does not overlap it. See
-// AccumulateWeightedAvgInto.
+// AccumulateWeightedAvg.
 func Weigh(dst, src, sums []float32, stride, normalizedSlot, scratchSlot int) {
 	done := 0
 	if stride == weightCell {

@@ -19,7 +19,7 @@ var (
 	// ErrClosed is returned by collectives of a closed group.
 	ErrClosed = errors.New("allreduce: the group is closed")
 	// ErrLeft reports that a vw worker ended after the job's last pass, without the
-	// totals that the vw program exchanges then. That is a normal leave (see Leaving).
+	// totals that the vw program exchanges then. That is a normal leave (see Engine.Leaving).
 	ErrLeft = errors.New("allreduce: a vw worker left after the last pass")
 	// ErrLeaving is the cause of a context that is cancelled since this process must exit
 	// for a reason outside the job, such as preemption by a scheduler. A job that recovers

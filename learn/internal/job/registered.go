@@ -22,7 +22,7 @@ func (j *Job) Register(vectors ...[]float32) {
 		if wanted(v) {
 			return false
 		}
-		if err := allreduce.Unregister(j.Group, v); err != nil {
+		if err := j.Group.Unregister(allreduce.Vec(v)); err != nil {
 			j.Log.Warn("cannot deregister a vector", "rank", j.Rank, "error", err)
 		}
 		return true
@@ -31,7 +31,7 @@ func (j *Job) Register(vectors ...[]float32) {
 		if len(v) == 0 || slices.ContainsFunc(j.registered, func(w []float32) bool { return same(v, w) }) {
 			continue
 		}
-		if err := allreduce.Register(j.Group, v); err != nil {
+		if err := j.Group.Register(allreduce.Vec(v)); err != nil {
 			if !j.refused {
 				j.Log.Warn("a vector cannot be registered, it will be copied to be sent", "rank", j.Rank, "bytes", 4*len(v), "error", err)
 			}

@@ -4,10 +4,7 @@ package job
 
 import (
 	"context"
-	"errors"
 	"math"
-
-	"github.com/gvw-project/gvw/allreduce"
 )
 
 // ShareHoldout makes vw's holdout call at the end of a pass (summarize_holdout_set), which sums
@@ -35,33 +32,18 @@ func (j *Job) ShareHoldout(ctx context.Context) error {
 // of the Python package leaves the job before these calls. Then every rank keeps its own
 // numbers.
 func (j *Job) ShareStats(ctx context.Context) error {
-	j.Group.Leaving()
 	st := &j.All.Stats
-	examples, features := float64(st.Examples), float64(st.Features)
-	scalars := []struct {
-		name string
-		x    *float64
-	}{
-		{"sum of losses", &st.Loss},
-		{"labeled examples", &st.Labeled},
-		{"sum of labels", &st.Labels},
-		{"unlabeled examples", &st.Unlabeled},
-		{"number of examples", &examples},
-		{"number of features", &features},
+	names := []string{"sum of losses", "labeled examples", "sum of labels", "unlabeled examples", "number of examples", "number of features"}
+	totals := []float32{float32(st.Loss), float32(st.Labeled), float32(st.Labels), float32(st.Unlabeled), float32(st.Examples), float32(st.Features)}
+	complete, err := j.Group.AccumulateTotals(ctx, names, totals)
+	switch {
+	case err != nil:
+		return err
+	case !complete:
+		j.Log.Info("a vw worker left after the last pass, without the job's totals: the summary shows this rank's")
+		return nil
 	}
-	local := *st
-	for _, sc := range scalars {
-		v, err := j.Group.AccumulateScalar(ctx, sc.name, float32(*sc.x))
-		if errors.Is(err, allreduce.ErrLeft) {
-			j.Log.Info("a vw worker left after the last pass, without the job's totals: the summary shows this rank's")
-			j.All.Stats = local
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		*sc.x = float64(v)
-	}
-	st.Examples, st.Features = uint64(examples), uint64(features)
+	st.Loss, st.Labeled, st.Labels, st.Unlabeled = float64(totals[0]), float64(totals[1]), float64(totals[2]), float64(totals[3])
+	st.Examples, st.Features = uint64(totals[4]), uint64(totals[5])
 	return nil
 }

@@ -162,11 +162,11 @@ func (m *Online) average(ctx context.Context, g *allreduce.Group, dst, w []float
 	m.Job.Register(dst, m.scratch)
 	switch {
 	case m.Rule.Adaptive && m.Rule.Normalized:
-		return g.AccumulateWeightedAvgInto(ctx, dst, w, stride, 2, m.scratchSlot())
+		return g.AccumulateWeightedAvg(ctx, dst, w, stride, 2, m.scratchSlot())
 	case m.Rule.Adaptive:
-		return g.AccumulateWeightedAvgInto(ctx, dst, w, stride, 0, 0)
+		return g.AccumulateWeightedAvg(ctx, dst, w, stride, 0, 0)
 	}
-	if err := g.AccumulateAvgInto(ctx, dst, w, stride, 0); err != nil {
+	if err := g.AccumulateAvg(ctx, dst, w, stride, 0); err != nil {
 		return err
 	}
 	if !m.Rule.Normalized || g.Stream() {
