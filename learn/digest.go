@@ -118,7 +118,12 @@ func (c *Config) options(rule sgd.Config) string {
 		add("initial_weights", fmt.Sprintf("%+v", c.Model.Start))
 	}
 	if c.Malt.on() {
-		add("malt", c.Malt.Graph)
+		if g := c.Malt.Custom; g != nil {
+			digest := g.Digest()
+			add("malt", fmt.Sprintf("file:%x", digest[:6])) // ranks may have the file under different names
+		} else {
+			add("malt", c.Malt.Graph)
+		}
 		s := c.maltStage(new(usage.Faults))
 		add("sync", s.Sync)
 		add("cb_size", s.Every)

@@ -11,6 +11,7 @@ import (
 	"github.com/gvw-project/gvw/learn/internal/sgdstage"
 	"github.com/gvw-project/gvw/learn/internal/usage"
 	"github.com/gvw-project/gvw/malt"
+	"github.com/gvw-project/gvw/malt/graph"
 	"github.com/gvw-project/gvw/optim/outer"
 )
 
@@ -18,12 +19,15 @@ import (
 // waits for another one at the end of a pass. After the last pass the models of all ranks are averaged. All ranks
 // have the same settings.
 type MaltConfig struct {
-	Graph    string // to which ranks a rank sends, a name of package malt/graph; empty: no asynchronous training
-	Sync     string // for which ranks a rank waits: "asp", "bsp", "ssp:S" or "notify_ack"; empty: asp
-	Every    int    // examples that a rank learns from between two exchanges; 0: 1000
-	Send     string // "models", "deltas", "gradients", or "deltas:M" with models every M-th time; empty: models
-	MaxDelay int    // exchanges by which an update may be late: older ones are dropped, and late deltas count 1/(1+delay); 0: any
-	Compress string // encoding of updates, "f16", "q8" or "top:K", for rules without sums; empty: plain
+	// Graph is the graph along which ranks send, a name of package malt/graph; with Custom, a name for messages.
+	// Empty: no asynchronous training.
+	Graph    string
+	Custom   *graph.Graph // a graph of all ranks without weights of edges, instead of the one that Graph names; nil: none
+	Sync     string       // for which ranks a rank waits: "asp", "bsp", "ssp:S" or "notify_ack"; empty: asp
+	Every    int          // examples that a rank learns from between two exchanges; 0: 1000
+	Send     string       // "models", "deltas", "gradients", or "deltas:M" with models every M-th time; empty: models
+	MaxDelay int          // exchanges by which an update may be late: older ones are dropped, and late deltas count 1/(1+delay); 0: any
+	Compress string       // encoding of updates, "f16", "q8" or "top:K", for rules without sums; empty: plain
 }
 
 // defaultEvery is the default of MaltConfig.Every.
@@ -35,7 +39,7 @@ func (c *MaltConfig) on() bool { return c.Graph != "" }
 // stage returns the configuration of the stage. f gets the faults of fields that are texts.
 func (c *MaltConfig) stage(f *usage.Faults) maltstage.Config {
 	s := maltstage.Config{
-		Graph: c.Graph, Sync: cmp.Or(c.Sync, "asp"), Every: cmp.Or(c.Every, defaultEvery), MaxDelay: c.MaxDelay,
+		Graph: c.Graph, Custom: c.Custom, Sync: cmp.Or(c.Sync, "asp"), Every: cmp.Or(c.Every, defaultEvery), MaxDelay: c.MaxDelay,
 	}
 	var err error
 	if s.Send, s.Whole, err = maltstage.ParseSend(cmp.Or(c.Send, maltstage.Models.String())); err != nil {
@@ -85,8 +89,6 @@ func (c *Config) validateMalt(f *usage.Faults) {
 		f.Add(field, "nothing is learned: leave it out with learn.Config.TestOnly")
 	case c.batches():
 		f.Add(field, "L-BFGS needs the exact sums of all ranks: leave learn.Config.Batch.BFGS and learn.Config.Hybrid out")
-	case c.OAA.Classes > 0:
-		f.Add(field, "it is for one model of simple labels: leave learn.Config.OAA.Classes out")
 	}
 	if join.OnLoss == allreduce.Wait {
 		f.Add("Cluster.Join.OnLoss", "a rank of asynchronous training cannot be replaced: use abort or shrink")
@@ -96,12 +98,6 @@ func (c *Config) validateMalt(f *usage.Faults) {
 	}
 	if c.Holdout.EarlyTerminate != defaultEarlyTerminate {
 		f.Add("Holdout.EarlyTerminate", "with learn.Config.Malt.Graph all passes are made, since ranks end them at different times")
-	}
-	if len(c.Holdout.Valid) > 0 {
-		f.Add("Holdout.Valid", "with learn.Config.Malt.Graph no pass ends on all ranks at once: measure the models of learn.Config.Model.SavePerPass, or the final one")
-	}
-	if len(c.Metrics.Measures) > 0 {
-		f.Add("Metrics.Measures", "with learn.Config.Malt.Graph no pass ends on all ranks at once: measure the final model in a run of its own")
 	}
 	rule, err := c.updateRule()
 	if err != nil {
@@ -117,10 +113,10 @@ func (c *Config) validateMalt(f *usage.Faults) {
 	}
 }
 
-// async returns the stage of asynchronous training.
-func (r *runner) async(online *sgdstage.Online) stage {
+// async returns the stage of asynchronous training by the passes of a learner, whose state is in online.
+func (r *runner) async(passes maltstage.Passes, online *sgdstage.Online) stage {
 	c := &r.cfg
-	return maltstage.New(online, c.maltStage(new(usage.Faults)), c.maltJob())
+	return maltstage.New(passes, online, c.maltStage(new(usage.Faults)), c.maltJob())
 }
 
 // maltTables returns the tables that the exchange of weights allocates in any case. An exchange also needs memory for

@@ -9,10 +9,14 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/learn/metric"
+	"github.com/gvw-project/gvw/malt/graph"
+	"github.com/gvw-project/gvw/optim/sgd"
 )
 
 // open opens a file that a run has committed.
@@ -155,6 +159,108 @@ func TestAsynchronousTrainingWritesWhatOthersDo(t *testing.T) {
 	}
 }
 
+// classText returns n examples of four classes. Each has a word of its class and some of all.
+func classText(n int) string {
+	rng := rand.New(rand.NewPCG(5, uint64(n)))
+	var b strings.Builder
+	for range n {
+		class := rng.IntN(4) + 1
+		fmt.Fprintf(&b, "%d |f c%dw%d w%d w%d:%.2f\n", class, class, rng.IntN(40), rng.IntN(50), rng.IntN(50), rng.Float32())
+	}
+	return b.String()
+}
+
+// With labels of many classes four ranks reach the errors of one process, and all have the same measures.
+func TestAsynchronousClassesReachOneProcess(t *testing.T) {
+	text := classText(2000)
+	settings := func(c *Config) {
+		c.Passes, c.OAA.Classes, c.Loss.Function, c.Features.Bits, c.Holdout.Off = 8, 4, "squared", 10, true
+		c.Metrics.Measures, c.Metrics.PassLog = []string{metric.Accuracy}, nil
+	}
+	one := Config{Data: DataConfig{Inputs: []Input{textInput("all", text)}}}
+	settings(&one)
+	want, err := Run(t.Context(), one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []MaltConfig{
+		{Graph: "all", Sync: "bsp", Every: 20, Send: "gradients"},
+		{Graph: "halton", Sync: "bsp", Every: 5},
+	} {
+		var out files
+		reports, errs := runRanks(t, deal(text, 4), func(rank int, c *Config) {
+			settings(c)
+			c.Malt, c.Output.Create = m, out.create
+			c.Model.Final, c.Model.SavePerPass = fmt.Sprintf("m%d", rank), true
+		})
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+		for rank, r := range reports {
+			if r.Digest != reports[0].Digest || r.Measures[0].Value != reports[0].Measures[0].Value {
+				t.Errorf("%s: rank %d: model %x and measure %v, want those of rank 0", m.Graph, rank, r.Digest[:4], r.Measures)
+			}
+		}
+		if got, want := reports[0].Measures[0].Value, want.Measures[0].Value; got < want-0.02 {
+			t.Errorf("%s: accuracy: got %.4f, want at least that of one process less 0.02, %.4f", m.Graph, got, want)
+		} else {
+			t.Logf("%s: accuracy %.4f, of one process %.4f", m.Graph, got, want)
+		}
+	}
+}
+
+// The measures of the last pass are over the examples of all ranks, and those of the validation set are of the final
+// model: they equal those of a test of the model.
+func TestAsynchronousTrainingMeasures(t *testing.T) {
+	set := randomText(61)
+	var out files
+	var log bytes.Buffer
+	logs := make([]bytes.Buffer, 3)
+	reports, errs := runRanks(t, deal(randomText(900), 3), func(rank int, c *Config) {
+		c.Passes, c.Malt = 5, MaltConfig{Graph: "all", Sync: "bsp", Every: 10}
+		c.Metrics.Measures, c.Holdout.Off = []string{metric.LogLoss}, true
+		c.Holdout.Valid = []Input{textInput("valid", deal(set, 3)[rank])}
+		c.Diagnostics.Writer, c.Metrics.PassLog = &logs[rank], nil
+		if rank == 0 {
+			c.Output.Create, c.Model.Final, c.Metrics.PassLog = out.create, "m", &log
+		}
+	})
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	for rank := range logs {
+		if n := strings.Count(logs[rank].String(), "\npass "); n < 4 {
+			t.Errorf("rank %d prints the losses of %d passes, want 5:\n%s", rank, n, &logs[rank])
+		}
+		want := fmt.Sprintf("mean of the ranks: validation loss = %.6f", lossOf(t, &out, "m", set))
+		if !strings.Contains(logs[rank].String(), want) {
+			t.Errorf("rank %d: want %q:\n%s", rank, want, &logs[rank])
+		}
+	}
+	if strings.Contains(log.String(), `"stop"`) || strings.Count(log.String(), `"valid":`) != 5 {
+		t.Errorf("want five passes with their losses, and none that stops training:\n%s", &log)
+	}
+	if v := reports[0].Measures[0].Value; !(v > 0 && v < 0.7) || v != reports[1].Measures[0].Value {
+		t.Errorf("got %v on rank 0 and %v on rank 1", v, reports[1].Measures[0].Value)
+	}
+}
+
+// The graph of a file is the same on all ranks by its edges, whatever the name of the file.
+func TestRanksAgreeOnTheEdgesOfAGraph(t *testing.T) {
+	options := func(name, list string) string {
+		g, err := graph.Read(strings.NewReader(list), name, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := Config{Malt: MaltConfig{Graph: "file:" + name, Custom: g}}
+		return c.options(sgd.Config{})
+	}
+	a, b := options("a", "0 1\n1 2\n2 0\n"), options("b", "# same\n2 0\n0 1\n1 2\n")
+	if other := options("a", "0 2\n2 1\n1 0\n"); a != b || a == other {
+		t.Errorf("got %q, %q and %q, want the first two equal", a, b, other)
+	}
+}
+
 // A rank that is lost leaves its share of the data out with shrink, and ends the job with abort.
 func TestAsynchronousTrainingLosesARank(t *testing.T) {
 	for _, policy := range []allreduce.OnLoss{allreduce.Shrink, allreduce.Abort} {
@@ -207,11 +313,8 @@ func TestAsynchronousTrainingRefuses(t *testing.T) {
 		{func(c *Config) { c.Malt.Compress = "zip" }, "Malt.Compress"},
 		{func(c *Config) { c.Malt.Compress = "q8" }, "adaptive or normalised"},
 		{func(c *Config) { c.Cluster.Join.OnLoss = allreduce.Wait }, "cannot be replaced"},
-		{func(c *Config) { c.OAA.Classes = 3 }, "simple labels"},
 		{func(c *Config) { c.Batch.BFGS, c.Passes = true, 3 }, "exact sums"},
 		{func(c *Config) { c.Holdout.EarlyTerminate = 2 }, "all passes are made"},
-		{func(c *Config) { c.Metrics.Measures = []string{"auc"} }, "final model"},
-		{func(c *Config) { c.Holdout.Valid = []Input{textInput("v", "1 | a\n")} }, "no pass ends"},
 	} {
 		cfg := Config{
 			Data: DataConfig{Inputs: []Input{textInput("d", "1 | a\n")}}, Loss: LossConfig{Function: "logistic"},

@@ -36,14 +36,19 @@ func (r *runner) trainer() (*trainer, error) {
 		}
 		first, err = r.batch(w, r.cfg.Passes)
 	case r.cfg.OAA.Classes > 0:
-		first, err = r.classes()
+		var classes *sgdstage.Classes
+		if classes, err = r.classes(); err == nil {
+			if first = classes; r.cfg.Malt.on() {
+				first = r.async(classes, &classes.Online)
+			}
+		}
 	case r.cfg.Average.on():
 		first, err = r.averaging()
 	default:
 		var online *sgdstage.Online
 		if online, err = r.online(r.cfg.Passes); err == nil {
 			if first = online; r.cfg.Malt.on() {
-				first = r.async(online)
+				first = r.async(online, online)
 			}
 		}
 	}

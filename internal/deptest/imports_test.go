@@ -114,7 +114,7 @@ var layers = []layer{
 	{"internal/files", slices.Concat(bottom, []string{"internal/cli", "internal/flags", "internal/launch", "=hdfsio", "hdfsio/hdfs", "hdfsio/siteconf", "=learn"}), "options that name files become file systems, inputs and outputs, for any command"},
 	{"internal/joinflags", slices.Concat(bottom, wires, []string{"internal/cli", "internal/flags", "internal/files", "internal/launch", "internal/spantree/protocol", "=allreduce", "allreduce/verbs"}), "the learner, gvw allreduce and gvw doctor join a job with the same options; the protocol has the rule of elastic jobs"},
 	{
-		"internal/train", slices.Concat(bottom, wires, []string{"internal/cli", "internal/compat", "internal/flags", "internal/files", "internal/joinflags", "internal/launch", "internal/checkpoint", "internal/rundir", "internal/spantree/protocol", "=allreduce", "feature", "hdfsio", "learn", "model"}),
+		"internal/train", slices.Concat(bottom, wires, []string{"internal/cli", "internal/compat", "internal/flags", "internal/files", "internal/joinflags", "internal/launch", "internal/checkpoint", "internal/rundir", "internal/spantree/protocol", "=allreduce", "feature", "hdfsio", "learn", "malt/graph", "model"}),
 		"the learner as a command uses a launcher by an interface",
 	},
 	{
@@ -141,7 +141,7 @@ var layers = []layer{
 	{"learn/internal/namespaces", slices.Concat(bottom, []string{"feature", "loss", "model", "optim", "learn/internal/examples", "learn/internal/usage"}), "options on namespaces do not depend on the rest of the Config"},
 	{"learn/internal/usage", nil, "a fault is a value: every part of the configuration makes them"},
 	{"learn/internal/output", slices.Concat(bottom, []string{"feature", "model", "optim", "learn/internal/vwtext"}), "output files do not depend on the job"},
-	{"learn/internal/maltstage", slices.Concat(bottom, wires, []string{"feature", "loss", "malt", "optim", "learn/internal/sgdstage"}), "it adds shared vectors to the passes of SGD, of which it needs the stage but no run"},
+	{"learn/internal/maltstage", slices.Concat(bottom, wires, []string{"feature", "loss", "malt", "optim", "=allreduce", "learn/internal/sgdstage", "learn/internal/snapshot", "learn/internal/training"}), "it adds shared vectors to the passes of SGD, of which it needs the stage but no run"},
 	{"learn/internal/sgdstage", slices.Concat(bottom, wires, []string{"feature", "loss", "model", "optim", "allreduce", "learn/metric", "learn/internal/examples", "learn/internal/job", "learn/internal/output", "learn/internal/snapshot", "learn/internal/tally", "learn/internal/training", "learn/internal/vwtext"}), "a stage gets its settings and collaborators; it imports no Config, no other stage and no run"},
 	{"learn/internal/snapshot", bottom, "the encoding of a state does not depend on its contents"},
 	{"learn/internal/tally", slices.Concat(bottom, wires, []string{"allreduce", "feature", "loss", "model", "learn/metric", "learn/internal/examples", "learn/internal/job", "learn/internal/output", "learn/internal/snapshot", "learn/internal/vwtext"}), "predictions are counted in the same way for all stages"},

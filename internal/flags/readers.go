@@ -134,6 +134,17 @@ func textOf(err error) error {
 	return nil
 }
 
+// GraphFile begins a value of --malt that names a file with a graph.
+const GraphFile = "file:"
+
+// maltGraph is the Read of --malt. The file of a graph is read by the rank.
+var maltGraph = one(func(word string) (string, error) {
+	if name, isFile := strings.CutPrefix(word, GraphFile); isFile && name != "" || slices.Contains(graph.Names(), word) {
+		return word, nil
+	}
+	return "", fmt.Errorf("%q is not one of %s or %sFILE", word, strings.Join(graph.Names(), ", "), GraphFile)
+})
+
 var (
 	maltSync     = maltWord(func(c *learn.MaltConfig, word string) { c.Sync = word })
 	maltSend     = maltWord(func(c *learn.MaltConfig, word string) { c.Send = word })

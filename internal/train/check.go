@@ -69,12 +69,11 @@ var ownCases = []compat.Case{
 	own("malt", "", "span_server", "one process has no other rank to exchange weights with (gvw run -n 4 starts a job on this machine)"),
 	own("malt", "bfgs|conjugate_gradient|hybrid", "", "L-BFGS needs the exact sums of all ranks"),
 	own("malt", "testonly", "", "nothing is learned"),
-	own("malt", "oaa", "", "it is for one model of simple labels"),
 	own("malt", "ftrl|pistol|coin", "", "that learner is for one process"),
-	own("early_terminate valid metrics", "malt", "", "ranks end their passes at different times: measure the final model in a run of its own"),
+	own("early_terminate", "malt", "", "ranks end their passes at different times, so all passes are made"),
 	own("elastic checkpoint spare", "malt", "", "no rank is replaced, and none starts late"),
 	own("malt", "on_loss=wait", "", "no rank is replaced: abort or shrink"),
-	{Options: "malt", Value: "[^a].*", With: "malt_send=gradients|malt_send=deltas", Class: compat.Refused, Text: "they reach only the neighbours of a rank: send models or deltas:M, or use --malt all"},
+	{Options: "malt", Value: "[^af].*", With: "malt_send=gradients|malt_send=deltas", Class: compat.Refused, Text: "they reach only the neighbours of a rank: send models or deltas:M, or use --malt all"},
 }
 
 // own returns a case that refuses each of the options beside those in with, or without those in

@@ -52,6 +52,9 @@ func (l *Learner) Learn(c *cli.Context) (err error) {
 		return err
 	}
 	cfg.Model.Open = files.Opener(c.Context, fsys)
+	if err := takeGraph(&cfg); err != nil {
+		return err
+	}
 	cfg.Features.DictionaryPath = files.DictionaryPath(c.StringSlice("dictionary_path"), l.Getenv("PATH"))
 	cfg.Output.Create = l.create(c.Context, fsys)
 	// A dry run needs the inputs for their sizes, and must stop before anything is written.

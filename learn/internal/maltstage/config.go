@@ -5,6 +5,7 @@ package maltstage
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,7 +32,8 @@ func (k Kind) String() string { return kindNames[k] }
 
 // Config configures the rounds. It is the same on all ranks.
 type Config struct {
-	Graph    string       // a name of package graph
+	Graph    string       // a name of package graph; with Custom, a name for messages
+	Custom   *graph.Graph // a graph of all ranks, instead of the one that Graph names; nil: none
 	Sync     string       // "asp", "bsp", "ssp:S" or "notify_ack"
 	Every    int          // examples that this rank learns from between two rounds, at least 1
 	Send     Kind         // what a round sends
@@ -128,6 +130,15 @@ func (c Config) Conflicts(ranks int, rule sgd.Config) (faults []Fault) {
 
 // graph returns the graph of a job of so many ranks. One rank has no neighbours, and no graph.
 func (c Config) graph(ranks int) (*graph.Graph, error) {
+	if c.Custom != nil {
+		if n := c.Custom.Size(); n != ranks {
+			return nil, fmt.Errorf("%s has %d ranks, the job has %d", c.Graph, n, ranks)
+		}
+		if !uniform(c.Custom) {
+			return nil, fmt.Errorf("the edges of %s have weights, which would be ignored: models are weighted by their adaptive sums; leave the weights out", c.Graph)
+		}
+		return c.Custom, nil
+	}
 	return graph.New(c.Graph, max(ranks, 2))
 }
 
@@ -141,6 +152,22 @@ func complete(g *graph.Graph) bool {
 	return true
 }
 
+// uniform reports whether each receiver gives the same weight to its senders and to itself.
+func uniform(g *graph.Graph) bool {
+	const rounding = 1e-9
+	for round := range g.Period() {
+		for rank := range g.Size() {
+			in := g.In(round, rank)
+			for _, e := range in {
+				if math.Abs(e.Weight*float64(len(in)+1)-1) > rounding {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
 // aligned reports whether all updates of a round are of the same age.
 func (c Config) aligned() bool { return c.Sync == "bsp" || c.Sync == "notify_ack" }
 
@@ -149,7 +176,7 @@ func (c Config) vector() malt.VectorConfig {
 	f := c.Format
 	f.NoFeedback = c.Send == Models || c.Whole > 0
 	return malt.VectorConfig{
-		ObjectConfig: malt.ObjectConfig{Graph: c.Graph, Sync: c.Sync, Full: malt.Block, Depth: c.depth()},
+		ObjectConfig: malt.ObjectConfig{Graph: c.Graph, Custom: c.Custom, Sync: c.Sync, Full: malt.Block, Depth: c.depth()},
 		Format:       f, MaxDelay: c.MaxDelay, DampLate: c.MaxDelay > 0,
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gvw-project/gvw/malt"
+	"github.com/gvw-project/gvw/malt/graph"
 	"github.com/gvw-project/gvw/optim/outer"
 	"github.com/gvw-project/gvw/optim/sgd"
 	"pgregory.net/rapid"
@@ -15,6 +16,13 @@ import (
 
 func TestFaultsNameEachField(t *testing.T) {
 	plain, adaptive := sgd.Flags{SGD: true}.Config(), sgd.Flags{}.Config()
+	edges := func(list string, ranks int) *graph.Graph {
+		g, err := graph.Read(strings.NewReader(list), "edges", ranks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
 	good := Config{Graph: "all", Sync: "asp", Every: 1000}
 	for _, c := range []struct {
 		change func(*Config)
@@ -24,6 +32,10 @@ func TestFaultsNameEachField(t *testing.T) {
 		{func(*Config) {}, adaptive, ""},
 		{func(c *Config) { c.Graph = "line" }, adaptive, "Graph"},
 		{func(c *Config) { c.Sync = "soon" }, adaptive, "Sync"},
+		{func(c *Config) { c.Custom = edges("0 1\n1 2\n2 3\n3 0\n", 4) }, adaptive, ""},
+		{func(c *Config) { c.Custom, c.Send = edges("0 1\n1 2\n2 3\n3 0\n", 4), Gradients }, adaptive, "Send"},
+		{func(c *Config) { c.Custom = edges("0 1 0.9\n1 2 0.9\n2 3 0.9\n3 0 0.9\n", 4) }, adaptive, "Graph"},
+		{func(c *Config) { c.Custom = edges("0 1\n1 0\n", 2) }, adaptive, "Graph"},
 		{func(c *Config) { c.Every, c.MaxDelay = 0, -1 }, adaptive, "Every MaxDelay"},
 		{func(c *Config) { c.Outer.Momentum = 1 }, adaptive, "OuterRate"},
 		{func(c *Config) { c.Send, c.Outer = Gradients, outer.Config{Rate: 0.5} }, adaptive, "OuterRate"},

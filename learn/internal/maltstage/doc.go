@@ -3,8 +3,8 @@
 // Package maltstage trains vw's online learner over the shared vectors of package malt: ranks exchange weights
 // every few examples, without waiting for the end of a pass.
 //
-// A [Stage] is a [sgdstage.Online] whose passes are all in one step of the job. During the passes a mixer counts the
-// examples that the rank has learned from. Every Config.Every of them it makes a round: it sends what has
+// A [Stage] is a [sgdstage.Online] or [sgdstage.Classes] whose passes are all in one step of the job. During the passes
+// a mixer counts the examples that the rank has learned from. Every Config.Every of them it makes a round: it sends what has
 // changed to its neighbours in the graph, and merges what has arrived from them. No rank waits for another one
 // except as Config.Sync demands. After the last pass the ranks wait for each other, and average their models as
 // they do after a pass without shared vectors, so that all have the same.

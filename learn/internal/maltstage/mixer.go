@@ -77,9 +77,11 @@ func newMixer(cfg Config, rank int, l *sgd.Learner, rule sgd.Config, vector shar
 }
 
 // Learned counts an example, and makes a round after every Config.Every of them.
-func (m *mixer) Learned(ctx context.Context, fs []feature.Feature) error {
+func (m *mixer) Learned(ctx context.Context, fs []feature.Feature, classes int) error {
 	for i := range fs {
-		m.changed.add(fs[i].Index)
+		for k := range uint32(classes) {
+			m.changed.add(fs[i].Index + k)
+		}
 	}
 	if m.since++; m.since < m.cfg.Every {
 		return nil

@@ -98,7 +98,7 @@ func (c *cluster) learn(rank int, label float32, indices ...uint32) {
 	}
 	m.table.learner.Range = loss.Range{Min: -10, Max: 10}
 	m.table.learner.Learn(fs, &feature.Example{Label: label, Weight: 1, FeatHi: uint32(len(fs))})
-	if err := m.Learned(context.Background(), fs); err != nil {
+	if err := m.Learned(context.Background(), fs, 1); err != nil {
 		c.t.Fatal(err)
 	}
 }
@@ -308,7 +308,7 @@ func TestRoundsAllocateNothing(t *testing.T) {
 		m.vector = still{in}
 		m.cfg.Every = 2
 		n := testing.AllocsPerRun(100, func() {
-			if err := m.Learned(context.Background(), fs); err != nil {
+			if err := m.Learned(context.Background(), fs, 1); err != nil {
 				t.Fatal(err)
 			}
 		})

@@ -8,33 +8,58 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/learn/internal/sgdstage"
+	"github.com/gvw-project/gvw/learn/internal/snapshot"
+	"github.com/gvw-project/gvw/learn/internal/training"
 	"github.com/gvw-project/gvw/malt"
 )
 
 // Stage is training by passes over the shard with shared vectors. Its only step has all passes.
 type Stage struct {
-	*sgdstage.Online
+	Passes
+	online *sgdstage.Online
 	config Config
 	join   malt.Config
 	done   bool
 }
 
-// New returns the stage of a learner. The configuration has no faults. join has the job of the shared vectors,
-// which is not the job of the step.
-func New(online *sgdstage.Online, config Config, join malt.Config) *Stage {
-	return &Stage{Online: online, config: config, join: join}
+// Passes is a stage whose passes need not be steps, *sgdstage.Online or *sgdstage.Classes.
+type Passes interface {
+	Exchange(ctx context.Context, g *allreduce.Group) error
+	Finish() (training.Outcome, error)
+	Shared(c *snapshot.Coder)
+	SharedArrays() []snapshot.Array
+	Own(c *snapshot.Coder)
+	Adopt() error
+	Shrink() (void bool, err error)
+	Outcome(c *snapshot.Coder)
+	OutcomeArrays() []snapshot.Array
+
+	OwnPass(ctx context.Context, mixer sgdstage.Mixer) error
+	CommitOwnPasses() error
+}
+
+var (
+	_ Passes = (*sgdstage.Online)(nil)
+	_ Passes = (*sgdstage.Classes)(nil)
+)
+
+// New returns the stage of a learner, which makes the passes. online has its weights and settings. The configuration
+// has no faults. join has the job of the shared vectors, which is not the job of the step.
+func New(passes Passes, online *sgdstage.Online, config Config, join malt.Config) *Stage {
+	return &Stage{Passes: passes, online: online, config: config, join: join}
 }
 
 // Next returns the name of the step, and reports whether it is to be done.
 func (s *Stage) Next() (string, bool) {
-	return fmt.Sprintf("%d asynchronous passes", s.Passes), !s.done
+	return fmt.Sprintf("%d asynchronous passes", s.online.Passes), !s.done
 }
 
 // Work makes all passes, and returns when all ranks have made theirs. The job is wired before the first
 // pass, so that it notices a loss during the passes.
 func (s *Stage) Work(ctx context.Context) (err error) {
-	if err := s.Job.Ready(ctx); err != nil {
+	if err := s.online.Job.Ready(ctx); err != nil {
 		return err
 	}
 	if s.join.Total == 1 {
@@ -64,7 +89,7 @@ func (s *Stage) Work(ctx context.Context) (err error) {
 
 // newVector creates the shared vector for the table of the learner.
 func (s *Stage) newVector(g *malt.Group) (*malt.Vector[float32], error) {
-	table := newWeights(s.Learner(), s.Rule)
+	table := newWeights(s.online.Learner(), s.online.Rule)
 	return malt.NewVector[float32](g, "weights", table.n*table.slots, s.config.vector())
 }
 
@@ -74,7 +99,7 @@ func (s *Stage) train(ctx context.Context, v *malt.Vector[float32]) error {
 	if err != nil {
 		return err
 	}
-	m, err := newMixer(s.config, s.join.Rank, s.Learner(), s.Rule, v, !complete(shape))
+	m, err := newMixer(s.config, s.join.Rank, s.online.Learner(), s.online.Rule, v, !complete(shape))
 	if err != nil {
 		return err
 	}
@@ -86,7 +111,7 @@ func (s *Stage) train(ctx context.Context, v *malt.Vector[float32]) error {
 
 // passes makes all passes.
 func (s *Stage) passes(ctx context.Context, mixer sgdstage.Mixer) error {
-	for range s.Passes {
+	for range s.online.Passes {
 		if err := s.OwnPass(ctx, mixer); err != nil {
 			return err
 		}
@@ -96,7 +121,6 @@ func (s *Stage) passes(ctx context.Context, mixer sgdstage.Mixer) error {
 
 // Commit ends the step.
 func (s *Stage) Commit() error {
-	s.CommitOwnPasses()
 	s.done = true
-	return nil
+	return s.CommitOwnPasses()
 }

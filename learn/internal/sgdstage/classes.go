@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/internal/invariant"
 	"github.com/gvw-project/gvw/learn/internal/job"
 	"github.com/gvw-project/gvw/learn/internal/snapshot"
@@ -32,6 +33,8 @@ type Classes struct {
 	total  classLoss       // log-losses over all ranks
 	gone   goneSums        // share of lost ranks in all and total
 	vector []float64       // buffer of the collective
+
+	placed []feature.Feature // features of the current example by their first weight, for the mixer
 }
 
 // NewClasses returns the stage with the learners of all classes.
@@ -40,7 +43,7 @@ func NewClasses(c OnlineConfig, learners *sgd.Classes, chooser *Chooser) *Classe
 		Online: *NewOnline(c, learners.Whole), learners: learners, chooser: chooser,
 		loaded: slices.Clone(learners.Sums()), all: make([]sgd.ClassSums, len(learners.Sums())),
 	}
-	m.also, m.made = m.shareSums, m.model
+	m.also, m.made, m.work, m.alone = m.shareSums, m.model, m.Work, m.ownSums
 	m.judge, m.use = chooser.judge, learners.Use
 	return m
 }
@@ -49,7 +52,23 @@ func NewClasses(c OnlineConfig, learners *sgd.Classes, chooser *Chooser) *Classe
 func (m *Classes) Work(ctx context.Context) error {
 	m.guard()
 	defer m.end()
-	return m.Read.Pass(ctx, m.Tally.Passes, m.Tally.Weighted(m.chooser.process))
+	return m.Read.Pass(ctx, m.Tally.Passes, m.Tally.Weighted(func(b *feature.Batch, ex *feature.Example, held bool) error {
+		if err := m.chooser.process(b, ex, held); err != nil || m.mixer == nil || !m.Tally.Learns(held) {
+			return err
+		}
+		m.placed = m.placed[:0]
+		for _, f := range b.FeaturesOf(ex) {
+			m.placed = append(m.placed, feature.Feature{Index: m.learners.Place(f.Index, 0), Value: f.Value})
+		}
+		return m.mixer.Learned(ctx, m.placed, len(m.all))
+	}))
+}
+
+// ownSums makes the sums of this rank those of the job, for the model of an own pass.
+func (m *Classes) ownSums() {
+	for i, s := range m.learners.Sums() {
+		m.all[i] = sgd.ClassSums{Nsx: s.Nsx - m.loaded[i].Nsx, TotalWeight: s.TotalWeight - m.loaded[i].TotalWeight}
+	}
 }
 
 // goneSums are the contributions of lost ranks to the sums of the job. The zero value means

@@ -34,7 +34,9 @@ type Online struct {
 	made  func() *model.Regressor // makes the current model
 	judge tally.Judge             // for the validation set
 
-	mixer Mixer // of own passes; nil: passes are steps
+	mixer Mixer                       // of own passes; nil: passes are steps
+	work  func(context.Context) error // makes an own pass
+	alone func()                      // makes the sums of an own pass those of the job; nil: there are none
 
 	// also is a further collective of every exchange, before the records; nil: none.
 	also func(context.Context, *allreduce.Group) error
@@ -54,7 +56,7 @@ func NewOnline(c OnlineConfig, learner *sgd.Learner) *Online {
 	m := &Online{
 		OnlineConfig: c, processor: NewProcessor(&c), learner: learner, use: learner.Use, Tables: new(doubleBuffer),
 	}
-	m.made, m.judge = m.model, c.Tally.JudgeBy(m.predict)
+	m.made, m.judge, m.work = m.model, c.Tally.JudgeBy(m.predict), m.Work
 	return m
 }
 
@@ -94,7 +96,7 @@ func (m *Online) Work(ctx context.Context) error {
 		if err := m.processor.Process(m.learner, b, ex, held); err != nil || m.mixer == nil || !t.Learns(held) {
 			return err
 		}
-		return m.mixer.Learned(ctx, b.FeaturesOf(ex))
+		return m.mixer.Learned(ctx, b.FeaturesOf(ex), 1)
 	}))
 }
 

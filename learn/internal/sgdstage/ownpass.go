@@ -12,9 +12,9 @@ import (
 
 // Mixer exchanges weights with other ranks while a pass runs.
 type Mixer interface {
-	// Learned is called after each example that the learner has learned from, with its features. It may
-	// change the learner's weights.
-	Learned(ctx context.Context, fs []feature.Feature) error
+	// Learned is called after each example that the learner has learned from, with its features. A feature's index is
+	// that of its first weight, and the weights of the other classes follow. Learned may change the learner's weights.
+	Learned(ctx context.Context, fs []feature.Feature, classes int) error
 }
 
 // Learner returns the learner of the stage.
@@ -25,11 +25,17 @@ func (m *Online) Learner() *sgd.Learner { return m.learner }
 func (m *Online) OwnPass(ctx context.Context, mixer Mixer) error {
 	m.mixer = mixer
 	m.Tally.BeginOwnPass()
-	if err := m.Work(ctx); err != nil {
+	if err := m.work(ctx); err != nil {
 		return err
+	}
+	if m.alone != nil {
+		m.alone()
 	}
 	if m.Bare {
 		m.learner.Materialize()
+	}
+	if err := m.Tally.ValidateOwn(ctx, m.judge); err != nil {
+		return err
 	}
 	m.Tally.EndOwnPass(m.record())
 	m.learner.EndPass()
@@ -41,11 +47,11 @@ func (m *Online) OwnPass(ctx context.Context, mixer Mixer) error {
 }
 
 // CommitOwnPasses ends the step that consists of own passes, after Exchange.
-func (m *Online) CommitOwnPasses() {
-	m.Tally.EndOwnPasses()
+func (m *Online) CommitOwnPasses() error {
 	if m.keeps() {
 		m.turn()
 	}
+	return m.Tally.EndOwnPasses()
 }
 
 // record returns what the learner adds to the record of this rank.

@@ -71,6 +71,27 @@ func (m *Measures) share(ctx context.Context, g *allreduce.Group) error {
 	return g.AllReduceInto(ctx, allreduce.Vec(m.all.Vector()).Named("metrics"), allreduce.Vec(m.Own.Vector()), allreduce.Sum)
 }
 
+// begin forgets the sums of a pass.
+func (m *Measures) begin() {
+	if m.Own != nil {
+		m.Own.Reset()
+	}
+}
+
+// keepOwn makes the sums of this rank those of all, for a pass without the other ranks. restoreOwn is its inverse,
+// so that the sums can be shared later.
+func (m *Measures) keepOwn() {
+	if m.Own != nil {
+		copy(m.all.Vector(), m.Own.Vector())
+	}
+}
+
+func (m *Measures) restoreOwn() {
+	if m.Own != nil {
+		copy(m.Own.Vector(), m.all.Vector())
+	}
+}
+
 // endPass stores the measures of the pass. better means that its weights are the best so far,
 // stop that training returns to these.
 func (m *Measures) endPass(pass int, better, stop bool) {

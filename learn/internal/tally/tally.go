@@ -162,7 +162,10 @@ func (t *Tally) Validate(ctx context.Context, judge Judge) error {
 	if !t.Fixed {
 		r = t.Job.All.Range
 	}
-	return t.Valid.measure(ctx, t.Job.Group, r, judge)
+	if err := t.Valid.measure(ctx, t.Job.Group, r, judge); err != nil {
+		return err
+	}
+	return t.Valid.known()
 }
 
 // EndPass ends a pass over the data on this rank, after Share. better reports whether the

@@ -72,8 +72,13 @@ func (v *Validation) measure(ctx context.Context, g *allreduce.Group, r loss.Ran
 			return err
 		}
 	}
-	v.loss, v.weight, v.fresh = sums[0], sums[1], true
-	if v.weight == 0 {
+	v.loss, v.weight, v.fresh = sums[0], sums[1], sums[1] > 0
+	return nil
+}
+
+// known returns an error if nothing has been measured.
+func (v *Validation) known() error {
+	if !v.fresh {
 		return &examples.DataError{Name: v.name, Text: "no example of it has a label: learn.Config.Holdout.Valid has nothing to go by"}
 	}
 	return nil
