@@ -94,7 +94,11 @@ func (r *runner) banner() banner {
 	}
 	b.addf("num sources = %d", sources)
 	b.addf("Num weight bits = %d", c.Features.Bits)
-	b.addf("learning rate = %.6g", r.rule.LearningRate)
+	rate := r.rule.LearningRate
+	if c.LDA.Topics > 0 {
+		rate = c.ldaRate()
+	}
+	b.addf("learning rate = %.6g", rate)
 	b.addf("initial_t = %.6g", r.startT())
 	b.addf("power_t = %.6g", r.rule.PowerT)
 	if c.Passes > 1 || c.Hybrid != nil {
@@ -103,6 +107,16 @@ func (r *runner) banner() banner {
 	// The kinds of label and prediction follow from the reductions. The stack is printed from
 	// the bottom learner to the top.
 	b = append(b, c.Features.Namespaces.DictionaryLines...)
+	if c.LDA.Topics > 0 {
+		b.addf("Enabled learners: lda")
+		b.addf("Input label = NOLABEL")
+		prediction := "SCALARS"
+		if c.LDA.Batch > 1 {
+			prediction = "NOPRED"
+		}
+		b.addf("Output pred = %s", prediction)
+		return b
+	}
 	label, prediction := "SIMPLE", "SCALAR"
 	link := "scorer-" + c.Loss.Link
 	// A wildcard in an interaction makes vw expand interactions per example.

@@ -65,6 +65,7 @@ type Config struct {
 	Reg     RegConfig
 	Loss    LossConfig
 	OAA     OAAConfig
+	LDA     LDAConfig
 	Batch   BatchConfig
 	Hybrid  *Hybrid // SGD followed by L-BFGS; nil: no hybrid
 	Malt    MaltConfig

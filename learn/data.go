@@ -75,7 +75,7 @@ func (c *Config) features() feature.Config {
 		Bits:       c.Features.Bits,
 		HashAll:    c.Features.Hash == "all",
 		HashSeed:   c.Features.HashSeed.Value,
-		NoConstant: c.Features.NoConstant,
+		NoConstant: c.Features.NoConstant || c.LDA.Topics > 0,
 		Classes:    c.OAA.Classes > 0,
 		ClassNames: c.OAA.names(),
 		Names:      c.named(),

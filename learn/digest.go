@@ -117,6 +117,9 @@ func (c *Config) options(rule sgd.Config) string {
 	if c.Model.Start != (sgd.Start{}) {
 		add("initial_weights", fmt.Sprintf("%+v", c.Model.Start))
 	}
+	if c.LDA.Topics > 0 {
+		c.ldaDigest(add)
+	}
 	if c.Malt.on() {
 		if g := c.Malt.Custom; g != nil {
 			digest := g.Digest()

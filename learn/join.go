@@ -129,6 +129,9 @@ func (c *Config) checkStream() error {
 	case len(c.Holdout.Valid) > 0:
 		return usage.New("Holdout.Valid", "a job with vw workers cannot exchange its loss, because vw's sequence of calls is fixed: use the holdout options")
 	}
+	if c.LDA.Topics > 0 {
+		return usage.New("LDA.Topics", "a job with vw workers cannot learn them: vw trains a model of its own on each rank")
+	}
 	if c.Average.on() {
 		return usage.New("Average.Aggregate", "a job with vw workers cannot exchange parts of weights, because vw's sequence of calls is fixed: leave it out")
 	}

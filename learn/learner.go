@@ -239,7 +239,8 @@ func (c *Config) applyPrecedence() (unheld bool) {
 	if c.OAA.Subsample >= c.OAA.Classes {
 		c.OAA.Subsample = 0
 	}
-	if c.Hybrid != nil && !c.given.holdout || len(c.Holdout.Valid) > 0 {
+	// Topics are learned from every document: a held-out one has no label to measure by.
+	if c.LDA.Topics > 0 || c.Hybrid != nil && !c.given.holdout || len(c.Holdout.Valid) > 0 {
 		c.Holdout.Off = true
 	}
 	unheld = c.regularizes() && newHoldoutSet(c).On

@@ -54,6 +54,9 @@ func (c *Config) modelOptions(resume bool) []model.Option {
 	if c.Model.Start.Seed != 0 {
 		kept = append(kept, model.Option{Name: "random_seed", Value: strconv.FormatUint(uint64(c.Model.Start.Seed), 10)})
 	}
+	if c.LDA.Topics > 0 {
+		return append(kept, c.ldaOptions()...)
+	}
 	// The rule matters only to training. A model without resume state has no sums to continue
 	// from.
 	if !resume {
@@ -76,8 +79,8 @@ func (c *Config) modelOptions(resume bool) []model.Option {
 // and interactions of the command line replace those of the model. Other scalars must agree.
 // name is the file, for messages.
 func (c *Config) takeOptions(name string, h *model.Header) error {
-	if h.LDA != 0 {
-		return &DataError{Name: name, Text: "the model was trained with topics, which gvw does not support yet"}
+	if err := c.takeTopics(name, h); err != nil {
+		return err
 	}
 	for _, o := range h.Options {
 		if namespaces.IsOption(o.Name) {
@@ -133,6 +136,9 @@ func (c *Config) takeOption(name string, o model.Option) error {
 			return disagree("OAA.Classes", strconv.Itoa(c.OAA.Classes))
 		}
 		c.OAA.Classes = k
+	case "lda": // the header has it, too
+	case "lda_alpha", "lda_rho":
+		return c.takePrior(name, o)
 	case "per_model_save_load": // no effect: gvw always keeps the sums of each class
 	case "indexing":
 		if c.OAA.Indexing.Set && strconv.Itoa(c.OAA.Indexing.Value) != o.Value {

@@ -91,6 +91,15 @@ func (c Config) Plan() (_ *Plan, err error) {
 		average = []Amount{{"adaptive sums", weights}, {"weights and sums", stride * weights}}
 	}
 	switch {
+	case c.LDA.Topics > 0:
+		p.Method, p.Memory, p.Wire = "learn topics", c.ldaTables(), c.ldaTables()[:1]
+		p.State = p.Wire
+		if c.TestOnly {
+			p.Method = "infer topics"
+		}
+		if p.Recovers {
+			p.Memory = append(p.Memory, Amount{"the topics before and after a pass", 2 * p.State[0].Bytes})
+		}
 	case c.follows() && c.TestOnly:
 		p.Method, p.Memory = "predict", online
 	case c.follows():
@@ -183,6 +192,8 @@ func (c Config) Tables() (uint64, error) {
 	}
 	online, batch := c.onlineTables(c.stride(rule)), c.batchTables()
 	switch {
+	case c.LDA.Topics > 0:
+		return Total(c.ldaTables()), nil
 	case c.TestOnly && !c.follows():
 		return uint64(4) << c.Features.Bits, nil
 	case c.Hybrid != nil:

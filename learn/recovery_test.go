@@ -339,6 +339,9 @@ var recovered = []method{
 	{"large table, classes", func(c *Config) {
 		c.Features.Bits, c.OAA.Classes, c.Passes, c.OAA.Indexing = 16, 3, 4, option.Some(0)
 	}},
+	{"topics", func(c *Config) {
+		c.Passes, c.LDA.Topics, c.LDA.Batch, c.SGD.InitialT = 4, 3, 16, option.Some[float32](1)
+	}},
 	{"test", func(c *Config) { c.TestOnly, c.Output.Predictions = true, "p" }},
 	{"l-bfgs", func(c *Config) {
 		c.Batch.BFGS, c.Passes, c.Reg.L2, c.Batch.Mem = true, 12, 1, option.Some(3)

@@ -196,7 +196,7 @@ func (r *runner) end(ctx context.Context) (*Report, error) {
 	report := &Report{
 		Stats: r.job.All.Stats, Passes: t.Passes, Digest: digest,
 		Holdout: t.Holdout, HoldoutLoss: math.NaN(), Loss: t.Loss, LogLoss: r.outcome.LogLoss, Range: t.Seen,
-		NoBestConstant: r.cfg.Diagnostics.NoBestConstant && r.cfg.OAA.Classes == 0,
+		NoBestConstant: r.cfg.Diagnostics.NoBestConstant && r.cfg.OAA.Classes == 0 || r.cfg.LDA.Topics > 0,
 	}
 	if m := t.Measures.Last; m != nil {
 		report.Measures = m.Values

@@ -29,6 +29,8 @@ func (r *runner) trainer() (*trainer, error) {
 	case r.cfg.Hybrid != nil && !r.cfg.TestOnly:
 		c.then = r.second
 		first, err = r.online(r.cfg.Hybrid.SGDPasses)
+	case r.cfg.LDA.Topics > 0:
+		first, err = r.topics()
 	case r.cfg.Batch.BFGS && !r.cfg.TestOnly:
 		var w []float32
 		if w, err = r.weights(); err != nil {

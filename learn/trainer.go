@@ -13,6 +13,7 @@ import (
 	"github.com/gvw-project/gvw/learn/internal/avgstage"
 	"github.com/gvw-project/gvw/learn/internal/batchstage"
 	"github.com/gvw-project/gvw/learn/internal/job"
+	"github.com/gvw-project/gvw/learn/internal/ldastage"
 	"github.com/gvw-project/gvw/learn/internal/maltstage"
 	"github.com/gvw-project/gvw/learn/internal/output"
 	"github.com/gvw-project/gvw/learn/internal/sgdstage"
@@ -85,6 +86,7 @@ var (
 	_ stage = (*sgdstage.Online)(nil)
 	_ stage = (*sgdstage.Classes)(nil)
 	_ stage = (*batchstage.Batch)(nil)
+	_ stage = (*ldastage.Stage)(nil)
 	_ stage = (*maltstage.Stage)(nil)
 	_ stage = (*avgstage.Stage)(nil)
 

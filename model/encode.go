@@ -52,8 +52,12 @@ func (r *Regressor) check() error {
 	return errors.Join(errs...)
 }
 
-// Write writes the binary form. Its bytes depend only on r.
+// Write writes the binary form. Its bytes depend only on r. A model with Header.LDA topics has as
+// many floats per weight, and is written as WriteTopics writes it.
 func Write(w io.Writer, r *Regressor) error {
+	if r.LDA > 0 {
+		return WriteTopics(w, r.topics())
+	}
 	if err := r.check(); err != nil {
 		return err
 	}

@@ -15,6 +15,9 @@ import (
 // WriteReadable writes the text of --readable_model, with vw's six digits. It writes the same
 // weights as Write.
 func WriteReadable(w io.Writer, r *Regressor) error {
+	if r.LDA > 0 {
+		return WriteTopicsReadable(w, r.topics())
+	}
 	return writeText(w, r, nameless, appendRounded, appendRounded)
 }
 

@@ -150,3 +150,6 @@ func (t *Topics) check() error {
 	}
 	return nil
 }
+
+// topics returns a model with topics as Topics.
+func (r *Regressor) topics() *Topics { return &Topics{Header: r.Header, Weights: r.Weights.Data} }

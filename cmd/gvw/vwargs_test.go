@@ -133,7 +133,6 @@ var refusedHere = map[string]string{
 	"-f=m":                    "write -f m or --final_regressor=m",
 	"--csoaa 3":               "--csoaa is a vw option that gvw does not have: --oaa learns classes",
 	"--nn 2":                  "--nn is a vw option that gvw does not support yet",
-	"--math-mode 2":           "--math-mode is a vw option that gvw does not support yet",
 }
 
 func TestArguments(t *testing.T) {

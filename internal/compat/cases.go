@@ -94,6 +94,7 @@ var noted = []Case{
 	{Options: "raw_predictions", With: "oaa probabilities|scores", Class: Noted, Text: "the file stays empty, as in vw: -p has the numbers", Example: "-d multi.vw --oaa 3 --scores -r r"},
 	{Options: "dont_output_best_constant", With: "oaa", Class: Noted, Text: "ignored, as in vw: only simple labels have a best constant", Example: "-d multi.vw --oaa 3 --dont_output_best_constant"},
 	{Options: "binary", With: "link=logistic|link=poisson", Class: Noted, Text: "every prediction is 1, as in vw, where the sign is that of the link's value: leave --link out", Example: "-d train.vw --loss_function logistic --link logistic --binary"},
+	{Options: "lda_alpha lda_rho lda_D lda_epsilon minibatch math_mode", Without: "lda initial_regressor", Class: Noted, Text: asVW, Example: "-d train.vw --lda_alpha 0.1 --lda_rho 0.1 --lda_D 10 --lda_epsilon 0.1 --minibatch 2 --math-mode 1"},
 	{Options: "ftrl_alpha ftrl_beta", Without: "ftrl pistol coin", Class: Noted, Text: asVW, Example: "-d train.vw --ftrl_alpha 0.1 --ftrl_beta 0.1"},
 	{Options: "constant", With: "bfgs|conjugate_gradient|ftrl|pistol|coin", Class: Noted, Text: "ignored, as in vw: the learner starts at other weights", Example: "-d train.vw --ftrl --constant 2"},
 	{Options: "constant", With: "noconstant", Class: Noted, Text: "no example has the constant feature; the model keeps its weight, as in vw", Example: "-d train.vw --noconstant --constant 2"},

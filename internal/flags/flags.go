@@ -135,6 +135,14 @@ var Learn = slices.Concat([]*cli.Spec{
 	{Name: "named_labels", Sets: "OAA.NamedLabels", Kind: cli.Text, Category: catUpdate, Arg: "A,B,C", More: true, Help: "with --oaa: labels are these names"},
 	{Name: "oaa_subsample", Sets: "OAA.Subsample", Kind: cli.Integer, Positive: true, Unset: "0", Category: catUpdate, Arg: "N", More: true, Help: "with --oaa: only N of the other classes learn from an example"},
 
+	{Name: "lda", Sets: "LDA.Topics", Kind: cli.Integer, Positive: true, Category: catUpdate, Arg: "K", More: true, Help: "learn K topics from documents, whose features are counts of words"},
+	{Name: "lda_alpha", Sets: "LDA.Alpha", Kind: cli.Float, Category: catUpdate, Arg: "X", Def: "0.1", More: true, Help: "with --lda: prior of a document's share of each topic"},
+	{Name: "lda_rho", Sets: "LDA.Rho", Kind: cli.Float, Category: catUpdate, Arg: "X", Def: "0.1", More: true, Help: "with --lda: prior of a topic's share of each word"},
+	{Name: "lda_D", Sets: "LDA.Documents", Kind: cli.Float, Positive: true, Category: catUpdate, Arg: "N", Def: "10000", More: true, Help: "with --lda: documents of the whole collection"},
+	{Name: "lda_epsilon", Sets: "LDA.Epsilon", Kind: cli.Float, Positive: true, Category: catUpdate, Arg: "X", Def: "0.001", More: true, Help: "with --lda: change at which the topics of a document are found"},
+	{Name: "minibatch", Sets: "LDA.Batch", Kind: cli.Integer, Positive: true, Category: catUpdate, Arg: "N", Def: "1", More: true, Help: "with --lda: documents that are learned from together"},
+	{Name: "math_mode", Sets: "LDA.Arithmetic", Read: number, Kind: cli.Text, Category: catUpdate, Arg: "N", Choices: []string{"0", "1", "2"}, Def: "0", More: true, Help: "with --lda: float32 (0 and 2) or float64 (1)"},
+
 	{Name: "bfgs", Sets: "Batch.BFGS", Kind: cli.Boolean, Category: catBatch, Help: "learn by L-BFGS, over --passes"},
 	{Name: "conjugate_gradient", Sets: "Batch.ConjugateGradient", Kind: cli.Boolean, Category: catBatch, More: true, Help: "learn by conjugate gradients, over --passes"},
 	{Name: "hybrid", Sets: "Hybrid", Read: hybridPasses, Kind: cli.Text, Category: catBatch, Arg: "P:Q", Help: "P passes of SGD, then up to Q passes of L-BFGS"},

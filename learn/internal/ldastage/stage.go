@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ldastage
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/learn/internal/examples"
+	"github.com/gvw-project/gvw/learn/internal/job"
+	"github.com/gvw-project/gvw/learn/internal/tally"
+	"github.com/gvw-project/gvw/learn/internal/training"
+	"github.com/gvw-project/gvw/learn/lda"
+	"github.com/gvw-project/gvw/model"
+)
+
+// Config has the settings and the collaborators of a stage.
+type Config struct {
+	Read   *examples.Reader
+	Tally  *tally.Tally
+	Job    *job.Job
+	Models training.Models
+
+	Passes int // number of passes, at least 1
+	Batch  int // documents that are learned from together, at least 1
+}
+
+// Stage is the stage of passes that learn topics.
+type Stage struct {
+	Config
+	learner *lda.Learner
+	done    int // passes completed
+
+	pending   []document // documents of the batch, which have no predictions yet
+	tags      []byte     // their tags, one after the other
+	documents float64    // documents that this rank has learned from in the current step
+
+	// In a job that recovers from losses, state is λ at the start of the step and results that at
+	// its end; the learner works on a table of its own. Otherwise both are nil.
+	state, results []float32
+	batches        float64    // batches at the start of the step
+	sums           [2]float64 // of the exchange: documents, and documents times batches
+}
+
+// document has what the outputs need of a document besides the learner's results.
+type document struct {
+	features int
+	tag      int // length of its tag
+}
+
+// New returns the stage of a learner, whose weights are those of the start.
+func New(c Config, learner *lda.Learner) *Stage {
+	return &Stage{Config: c, learner: learner, batches: learner.Batches()}
+}
+
+// Next returns the name of the next step, and reports whether there is one.
+func (m *Stage) Next() (string, bool) {
+	return fmt.Sprintf("LDA pass %d of %d", m.done+1, m.Passes), m.done < m.Passes
+}
+
+// Work makes a pass over the shard.
+func (m *Stage) Work(ctx context.Context) error {
+	if m.keeps() {
+		m.own()
+		copy(m.learner.Weights(), m.state)
+		m.use(m.learner.Weights())
+	}
+	m.documents = 0
+	m.pending, m.tags = m.pending[:0], m.tags[:0]
+	if err := m.Read.Pass(ctx, m.Tally.Passes, m.document); err != nil {
+		return err
+	}
+	if err := m.step(); err != nil {
+		return err
+	}
+	// A run that is continued from a snapshot starts here, and must get the same bits.
+	m.learner.Materialize()
+	return nil
+}
+
+// document adds a document to the batch, which is processed when it is full.
+func (m *Stage) document(b *feature.Batch, ex *feature.Example, _ bool) error {
+	if err := m.learner.Add(b.FeaturesOf(ex)); err != nil {
+		return &examples.DataError{Name: m.Read.Name, Text: fmt.Sprintf("document %d: %v", m.Read.Nth, err)}
+	}
+	tag := b.TagOf(ex)
+	m.tags = append(m.tags, tag...)
+	m.pending = append(m.pending, document{ex.Count(), len(tag)})
+	if len(m.pending) < m.Batch {
+		return nil
+	}
+	return m.step()
+}
+
+// step processes the batch, and books its documents.
+func (m *Stage) step() error {
+	if len(m.pending) == 0 {
+		return nil
+	}
+	t := m.Tally
+	m.learner.Step(!t.TestOnly)
+	// As in vw the sums have the whole batch when a row of the table is printed.
+	for d := range m.pending {
+		st := &t.Stats
+		st.Examples++
+		st.Features += uint64(m.pending[d].features)
+		st.Labeled++
+		st.T++
+		if n := m.learner.Length(d); n > 0 {
+			st.Loss -= m.learner.Bound(d) / n
+		}
+	}
+	tags := m.tags
+	for d, doc := range m.pending {
+		if err := m.predict(m.learner.Gamma(d), tags[:doc.tag]); err != nil {
+			return err
+		}
+		tags = tags[doc.tag:]
+		if table := t.Console.Table; table.Due(&t.Stats) {
+			if err := table.Print(&t.Stats, false, "none", "0", doc.features); err != nil {
+				return err
+			}
+		}
+	}
+	m.documents += float64(len(m.pending))
+	m.pending, m.tags = m.pending[:0], m.tags[:0]
+	return nil
+}
+
+// predict writes γ of a document as its prediction.
+func (m *Stage) predict(gamma []float32, tag []byte) error {
+	files := m.Tally.Files
+	p := files.Predictions
+	if p == nil || files.Mute {
+		return nil
+	}
+	line := p.Buf[:0]
+	for k, g := range gamma {
+		if k > 0 {
+			line = append(line, ' ')
+		}
+		line = strconv.AppendFloat(line, float64(g), 'g', 6, 32)
+	}
+	return p.AddLine(line, tag)
+}
+
+// Exchange averages λ over the ranks and gathers the records.
+func (m *Stage) Exchange(ctx context.Context, g *allreduce.Group) error {
+	if err := m.Job.Ready(ctx); err != nil {
+		return err
+	}
+	if m.Job.Total > 1 && !m.Tally.TestOnly {
+		if err := m.average(ctx, g); err != nil {
+			return err
+		}
+	}
+	return m.Tally.Share(ctx, job.Record{})
+}
+
+// average makes the weighted mean of λ and of the numbers of batches.
+func (m *Stage) average(ctx context.Context, g *allreduce.Group) error {
+	m.sums = [2]float64{m.documents, m.documents * m.learner.Batches()}
+	if err := g.AllReduce(ctx, allreduce.Vec(m.sums[:]).Named("documents"), allreduce.Sum); err != nil {
+		return err
+	}
+	own := m.learner.Weights()
+	dst := own
+	if m.keeps() {
+		m.results = slices.Grow(m.results[:0], len(own))[:len(own)]
+		dst = m.results
+	}
+	share := float32(0)
+	if m.sums[0] > 0 {
+		share = float32(m.documents / m.sums[0])
+	} else if m.Job.Number(0) == m.Job.Rank { // no rank has documents, and all have the same λ
+		share = 1
+	}
+	for i, x := range own {
+		dst[i] = x * share
+	}
+	m.Job.Register(dst)
+	return g.AllReduce(ctx, allreduce.Vec(dst).Named("topics"), allreduce.Sum)
+}
+
+// Commit ends the pass.
+func (m *Stage) Commit() error {
+	m.Tally.EndPass()
+	if !m.Tally.TestOnly {
+		m.batches = m.learner.Batches()
+		if m.Job.Total > 1 && m.sums[0] > 0 {
+			m.batches = m.sums[1] / m.sums[0]
+		}
+		if m.keeps() {
+			m.state, m.results = m.results, m.state
+		} else {
+			m.use(m.learner.Weights())
+		}
+	}
+	m.done++
+	if err := m.Models.SavePass(m.model); err != nil {
+		return err
+	}
+	return m.Tally.Report("LDA")
+}
+
+// Finish ends training and returns its model.
+func (m *Stage) Finish() (training.Outcome, error) {
+	return training.Outcome{Model: m.model(), LogLoss: math.NaN()}, nil
+}
+
+// model returns the model between two passes.
+func (m *Stage) model() *model.Regressor {
+	w := m.learner.Weights()
+	if m.keeps() {
+		w = m.state
+	}
+	k := m.learner.Config().Topics
+	h := m.Models.Header(true)
+	h.LDA = uint32(k)
+	return &model.Regressor{Header: h, Weights: model.View{Data: w, Stride: k}}
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ldastage
+
+import (
+	"slices"
+
+	"github.com/gvw-project/gvw/learn/internal/snapshot"
+)
+
+// keeps reports whether the state must survive a step. A test changes no weights.
+func (m *Stage) keeps() bool { return m.Job.Keep && !m.Tally.TestOnly }
+
+// own gives the state a table of its own, with the learner's weights at the start.
+func (m *Stage) own() {
+	if m.state == nil {
+		m.state = slices.Clone(m.learner.Weights())
+	}
+}
+
+// use makes the learner continue from the weights w, after the batches so far.
+func (m *Stage) use(w []float32) {
+	m.learner.Use(w)
+	m.learner.SetBatches(m.batches)
+}
+
+// Shared codes the part of the state that is the same on all ranks.
+func (m *Stage) Shared(c *snapshot.Coder) {
+	c.Number("LDA passes done", &m.done, snapshot.MaxCount)
+	c.F64("batches", &m.batches)
+}
+
+// SharedArrays returns λ. In a test every rank has loaded it.
+func (m *Stage) SharedArrays() []snapshot.Array {
+	switch {
+	case m.Tally.TestOnly:
+		return nil
+	case m.keeps():
+		m.own()
+		return []snapshot.Array{{Name: "topics", V: m.state}}
+	}
+	return []snapshot.Array{{Name: "topics", V: m.learner.Weights()}}
+}
+
+// Own codes nothing. The record has everything that belongs to one rank.
+func (m *Stage) Own(*snapshot.Coder) {}
+
+// Adopt continues from the state that has been read. If the job recovers, the learner gets it
+// when the next step begins.
+func (m *Stage) Adopt() error {
+	if !m.keeps() {
+		m.use(m.learner.Weights())
+	}
+	return nil
+}
+
+// Shrink keeps the work of the step: the ranks that are left average their own.
+func (m *Stage) Shrink() (void bool, err error) { return false, nil }
+
+// Outcome codes the sums of the exchange.
+func (m *Stage) Outcome(c *snapshot.Coder) {
+	c.F64("documents of the step", &m.sums[0])
+	c.F64("batches of the step", &m.sums[1])
+}
+
+// OutcomeArrays returns the average of λ.
+func (m *Stage) OutcomeArrays() []snapshot.Array {
+	if !m.keeps() {
+		return nil
+	}
+	n := len(m.learner.Weights())
+	m.results = slices.Grow(m.results[:0], n)[:n]
+	return []snapshot.Array{{Name: "average of the topics", V: m.results}}
+}
