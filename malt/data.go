@@ -49,6 +49,7 @@ func (c DataConfig) Validate() error {
 type Data struct {
 	config DataConfig
 	files  []string
+	sizes  []int64 // of the files in bytes; -1: unknown
 }
 
 // LoadData finds the files of a rank's share. It reads no lines.
@@ -73,12 +74,17 @@ func LoadData(ctx context.Context, c DataConfig) (*Data, error) {
 	if err != nil {
 		return nil, fmt.Errorf("malt: rank %d: %w", c.Rank, err)
 	}
-	for _, name := range files {
-		if _, err := c.FS.Stat(ctx, name); err != nil {
+	sizes := make([]int64, len(files))
+	for i, name := range files {
+		info, err := c.FS.Stat(ctx, name)
+		if err != nil {
 			return nil, fmt.Errorf("malt: rank %d: %w", c.Rank, err)
 		}
+		if sizes[i] = -1; info.Mode.IsRegular() {
+			sizes[i] = info.Size
+		}
 	}
-	return &Data{config: c, files: files}, nil
+	return &Data{config: c, files: files, sizes: sizes}, nil
 }
 
 // Files returns the files of all shares, in the order in which they are read.
@@ -94,43 +100,75 @@ func (d *Data) Lines(ctx context.Context, pass int) iter.Seq2[[]byte, error] {
 			rng:   rand.New(rand.NewPCG(d.config.Seed+uint64(pass), uint64(d.config.Rank))),
 			yield: yield,
 		}
-		deal := newDealer(d.config.Seed, d.config.Of)
-		for _, name := range d.files {
-			if err := d.read(ctx, name, deal, &w); err != nil {
-				if !errors.Is(err, errStopped) {
-					yield(nil, fmt.Errorf("malt: rank %d: %s: %w", d.config.Rank, name, err))
-				}
-				return
-			}
+		own := func(l Line) bool { return l.Share != d.config.Rank || w.add(l.Text) }
+		switch err := d.each(ctx, own); {
+		case err == nil:
+			w.flush()
+		case !errors.Is(err, errStopped):
+			yield(nil, err)
 		}
-		w.flush()
+	}
+}
+
+// Line is a line of the data and its place.
+type Line struct {
+	File   string // its file
+	Number int    // in the file, from 1
+	Share  int    // the share that has it; share i is that of rank i
+	Text   []byte // without the line end
+}
+
+// All returns the lines of all shares, in the order of the files, for a rank that needs more than its share: the mean of
+// all examples, or the share of a lost rank ([Group.Shares]). The text of a line is valid until the next one. The
+// sequence ends after an error.
+func (d *Data) All(ctx context.Context) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		err := d.each(ctx, func(l Line) bool { return yield(l, nil) })
+		if err != nil && !errors.Is(err, errStopped) {
+			yield(Line{}, err)
+		}
 	}
 }
 
 // errStopped ends a pass whose caller wants no more lines.
 var errStopped = errors.New("stopped")
 
-// read adds this rank's lines of a file to the window.
-func (d *Data) read(ctx context.Context, name string, deal *dealer, w *window) (err error) {
+// each calls use with all lines, until it returns false; the error is then errStopped.
+func (d *Data) each(ctx context.Context, use func(Line) bool) error {
+	deal := newDealer(d.config.Seed, d.config.Of)
+	for _, name := range d.files {
+		if err := d.read(ctx, name, deal, use); err == errStopped {
+			return err
+		} else if err != nil {
+			return fmt.Errorf("malt: rank %d: %s: %w", d.config.Rank, name, err)
+		}
+	}
+	return nil
+}
+
+// read calls use with the lines of a file.
+func (d *Data) read(ctx context.Context, name string, deal *dealer, use func(Line) bool) error {
 	f, err := hdfsio.Open(ctx, d.config.FS, name)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
 	lines := bufio.NewScanner(f)
 	lines.Buffer(make([]byte, 0, min(64<<10, d.config.MaxLine+1)), d.config.MaxLine+1)
-	for n := 1; lines.Scan(); n++ {
-		if deal.next() == d.config.Rank && !w.add(lines.Bytes()) {
+	for n := 1; err == nil && lines.Scan(); n++ {
+		if !use(Line{File: name, Number: n, Share: deal.next(), Text: lines.Bytes()}) {
+			_ = f.Close() // nothing more is read from it
 			return errStopped
 		}
 		if n%1024 == 0 && ctx.Err() != nil {
-			return context.Cause(ctx)
+			err = context.Cause(ctx)
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return fmt.Errorf("a line has more than %d bytes: give a larger MaxLine", d.config.MaxLine)
+		err = errors.Join(err, fmt.Errorf("a line has more than %d bytes: give a larger MaxLine", d.config.MaxLine))
+	} else {
+		err = errors.Join(err, lines.Err())
 	}
-	return lines.Err()
+	return errors.Join(err, f.Close())
 }
 
 // dealer deals lines to ranks: of each group of consecutive lines each rank gets one.

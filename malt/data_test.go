@@ -31,6 +31,28 @@ func share(t interface{ Fatal(...any) }, c DataConfig, pass int) (lines []string
 	return lines
 }
 
+// allOf returns the lines of a rank's share that All has, sorted.
+func allOf(t interface{ Fatal(...any) }, c DataConfig) (lines []string) {
+	d, err := LoadData(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := Line{}
+	for line, err := range d.All(context.Background()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if line.File == last.File && line.Number != last.Number+1 || line.File != last.File && line.Number != 1 {
+			t.Fatal("line", line.Number, "of", line.File, "after line", last.Number)
+		}
+		if last = line; line.Share == c.Rank {
+			lines = append(lines, string(line.Text))
+		}
+	}
+	slices.Sort(lines)
+	return lines
+}
+
 // The shares of all ranks have each line once, they differ in size by at most one line, and they depend only on the
 // configuration. The order depends on the pass.
 func TestSharesAreDisjointAndComplete(t *testing.T) {
@@ -73,6 +95,9 @@ func TestSharesAreDisjointAndComplete(t *testing.T) {
 				rt.Fatalf("rank %d has other lines in the second pass", c.Rank)
 			}
 			got = append(got, own...)
+			if shared := allOf(rt, c); !slices.Equal(shared, slices.Sorted(slices.Values(own))) {
+				rt.Fatalf("rank %d: All has %q in its share, Lines %q", c.Rank, shared, own)
+			}
 		}
 		slices.Sort(got)
 		if slices.Sort(want); !slices.Equal(got, want) {

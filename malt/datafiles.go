@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package malt
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+)
+
+// listSize limits the part of a list of files that ranks send each other, in bytes. The digest before it is that of the
+// whole list.
+const listSize = 64 << 10
+
+// Compare compares the files of this rank with those of the others, by name and size. A difference is an error on all
+// ranks, which names another rank and the first difference. All ranks call it, at the same place
+// in the order in which they create vectors. A rank that joins later is compared with one that trains. A rank that is
+// lost meanwhile is not compared.
+func (d *Data) Compare(ctx context.Context, g *Group) error {
+	own := d.list()
+	s, err := NewSegment(g, "files", sha256.Size+listSize, SegmentConfig{
+		ObjectConfig: ObjectConfig{Sync: "bsp", Depth: 2},
+		State:        func() ([]byte, error) { return own, nil },
+		Restore: func(list []byte) error {
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			return different(own, list, g.cfg.Rank, g.source)
+		},
+	})
+	if err != nil || g.Inherits() || g.cfg.Total == 1 {
+		return err
+	}
+	if err := s.Scatter(ctx, own); err != nil {
+		return err
+	}
+	var differs error
+	_, err = s.AtomicGather(ctx, func(in IncomingBytes) {
+		if differs == nil {
+			differs = different(own, in.Data, g.cfg.Rank, in.Rank)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	// A rank that returns an error leaves the job, so all ranks receive the lists first.
+	if err := g.Barrier(ctx); differs == nil {
+		return err
+	}
+	return differs
+}
+
+// list returns a digest of the names and sizes of the files, and as many of them as fit.
+func (d *Data) list() []byte {
+	var text []byte
+	for i, name := range d.files {
+		text = fmt.Appendf(text, "%q of %d bytes\n", name, d.sizes[i])
+	}
+	digest := sha256.Sum256(text)
+	if len(text) > listSize {
+		text = text[:bytes.LastIndexByte(text[:listSize], '\n')+1]
+	}
+	return append(digest[:], text...)
+}
+
+// different returns an error unless two lists are equal.
+func different(own, other []byte, rank, otherRank int) error {
+	if bytes.Equal(own, other) {
+		return nil
+	}
+	return fmt.Errorf("malt: rank %d and rank %d have different data: %s: give all ranks the same files",
+		rank, otherRank, difference(own, other, rank, otherRank))
+}
+
+// difference describes the first difference of two lists.
+func difference(own, other []byte, rank, otherRank int) string {
+	a, b := bytes.Split(own[sha256.Size:], []byte("\n")), bytes.Split(other[min(sha256.Size, len(other)):], []byte("\n"))
+	for i := range min(len(a), len(b)) {
+		if !bytes.Equal(a[i], b[i]) {
+			return fmt.Sprintf("file %d is %s on rank %d and %s on rank %d", i+1, orNone(a[i]), rank, orNone(b[i]), otherRank)
+		}
+	}
+	return fmt.Sprintf("the first %d files are equal, and later ones are not", min(len(a), len(b))-1)
+}
+
+// orNone returns an entry of a list, or "missing" for the end of the list.
+func orNone(entry []byte) string {
+	if len(entry) == 0 {
+		return "missing"
+	}
+	return string(entry)
+}
