@@ -24,18 +24,26 @@ type example struct {
 // features returns the features of the example.
 func (ex example) features() []feature.Feature { return ex.FeaturesOf(ex.Example) }
 
+// learnable reports whether the example has a label and a weight above 0.
+func (ex example) learnable() bool { return ex.Labeled() && ex.Weight > 0 }
+
 // dataset has all examples of the input in memory.
 type dataset struct {
 	examples []example
 	warnings []feature.Warning
 }
 
-// load reads all examples of the inputs.
-func load(ctx context.Context, inputs []learn.Input, c feature.Config, isLibsvm bool) (d *dataset, err error) {
+// format returns how text becomes examples.
+func format(c feature.Config, isLibsvm bool) stream.Config {
 	config := stream.Config{Feature: c}
 	if isLibsvm {
 		config.Format = stream.Format{Name: libsvm.Name, New: func(c feature.Config) (stream.Lines, error) { return libsvm.NewParser(c) }}
 	}
+	return config
+}
+
+// load reads all examples of the inputs.
+func load(ctx context.Context, inputs []learn.Input, config stream.Config) (d *dataset, err error) {
 	for _, in := range inputs {
 		config.Sources = append(config.Sources, stream.Source{Name: in.Name, Identity: in.Identity, Open: in.Open, Header: in.Header})
 	}
@@ -68,7 +76,7 @@ func load(ctx context.Context, inputs []learn.Input, c feature.Config, isLibsvm 
 func (d *dataset) labeled() []example {
 	out := make([]example, 0, len(d.examples))
 	for _, ex := range d.examples {
-		if ex.Labeled() && ex.Weight > 0 {
+		if ex.learnable() {
 			out = append(out, ex)
 		}
 	}
@@ -81,15 +89,6 @@ func permuted(examples []example, seed, stream uint64) []example {
 	out := make([]example, len(examples))
 	for i, j := range r.Perm(len(examples)) {
 		out[i] = examples[j]
-	}
-	return out
-}
-
-// share returns the examples of a rank: a random part of all of them, about as large as that of every other rank.
-func share(permuted []example, rank, total int) []example {
-	out := make([]example, 0, len(permuted)/total+1)
-	for i := rank; i < len(permuted); i += total {
-		out = append(out, permuted[i])
 	}
 	return out
 }

@@ -7,7 +7,8 @@
 //
 // # Serial and parallel
 //
-// A program that is also shared runs as ranks of a job. Each rank learns from its share of the examples, and after
-// every --cb_size examples calls exchange, which sends and merges shared vectors of package malt. All that a
-// learner changes for this is in the files malt*.go; lines_test.go counts them.
+// A program that is also shared runs as ranks of a job. Each rank reads all examples once, keeps those of its share in
+// memory (shares), and learns from them. After a loss it may take over another share. After every --cb_size examples
+// it calls exchange, which sends and merges shared vectors of package malt. All that a learner changes for this is in
+// the files malt*.go; lines_test.go counts them.
 package programs

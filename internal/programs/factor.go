@@ -30,6 +30,8 @@ type factorProgram struct {
 	start        *factor.Config // of the model from which training continues; nil: none
 	model        *factor.Model
 	users, items rowNumbers
+	sum          float64 // of the ratings observed
+	count        int
 	sums         *metric.Sums
 }
 
@@ -69,35 +71,33 @@ func (f *factorProgram) restore(data []byte) error {
 	}
 	c := f.model.Config()
 	f.users, f.items = numbered(c.UserIDs), numbered(c.ItemIDs)
-	f.start = &c
+	f.start, f.config = &c, c
+	f.config.UserRows, f.config.ItemRows = nil, nil // there may be more rows in training
 	return nil
 }
 
-// prepare numbers users and items, and finds the mean and the limits of ratings.
-func (f *factorProgram) prepare(examples []example, _ int) error {
-	var users, items []uint32
-	if f.start != nil {
-		f.config = *f.start
-		f.config.UserRows, f.config.ItemRows = nil, nil // there may be more rows now
-		users, items = f.config.UserIDs, f.config.ItemIDs
-	} else {
+// observe numbers user and item, and finds the mean and the limits of ratings.
+func (f *factorProgram) observe(ex example) error {
+	x := ex.features()
+	if len(x) != 2 {
+		return fmt.Errorf("example %d of the input has %d features, want two, a user and an item, as in: 3.5 |u 17 |i 4", ex.number, len(x))
+	}
+	c := &f.config
+	if f.users == nil {
 		f.users, f.items = rowNumbers{}, rowNumbers{}
-		f.config.Low, f.config.High = math.Inf(1), math.Inf(-1)
+		c.Low, c.High = math.Inf(1), math.Inf(-1)
 	}
-	sum := 0.0
-	for _, ex := range examples {
-		x := ex.features()
-		if len(x) != 2 {
-			return fmt.Errorf("example %d of the input has %d features, want two, a user and an item, as in: 3.5 |u 17 |i 4", ex.number, len(x))
-		}
-		users = f.users.add(users, x[0].Index)
-		items = f.items.add(items, x[1].Index)
-		f.config.Low, f.config.High = min(f.config.Low, float64(ex.Label)), max(f.config.High, float64(ex.Label))
-		sum += float64(ex.Label)
-	}
-	f.config.Users, f.config.Items, f.config.UserIDs, f.config.ItemIDs = len(users), len(items), users, items
+	c.UserIDs, c.ItemIDs = f.users.add(c.UserIDs, x[0].Index), f.items.add(c.ItemIDs, x[1].Index)
+	c.Low, c.High = min(c.Low, float64(ex.Label)), max(c.High, float64(ex.Label))
+	f.sum += float64(ex.Label)
+	f.count++
+	return nil
+}
+
+func (f *factorProgram) prepare([]example, int) error {
+	f.config.Users, f.config.Items = len(f.config.UserIDs), len(f.config.ItemIDs)
 	if f.start == nil {
-		f.config.Mean = sum / float64(len(examples))
+		f.config.Mean = f.sum / float64(f.count)
 	}
 	return nil
 }

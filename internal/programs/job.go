@@ -5,10 +5,12 @@ package programs
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/fault"
+	"github.com/gvw-project/gvw/internal/files"
 	"github.com/gvw-project/gvw/internal/joinflags"
 	"github.com/gvw-project/gvw/malt"
 )
@@ -27,6 +29,8 @@ type job struct {
 	config  malt.VectorConfig
 	members int
 	prog    shared
+	shares  *shares // the examples of this rank
+	epoch   int     // the membership for which shares were read
 
 	every     int // examples between two exchanges
 	since     int // examples since the last exchange
@@ -51,6 +55,12 @@ func checkJob(s *cli.Settings) []error {
 		errs = append(errs, cli.Usagef("--testonly in a job: each rank would make the same predictions; leave --node out"))
 	case isRank && !s.Has("malt"):
 		errs = append(errs, cli.Usagef("--node without --malt GRAPH: each rank would train a model of its own"))
+	}
+	if isRank && slices.ContainsFunc(s.All(optData), func(name string) bool { return slices.Contains(files.StdinNames, name) }) {
+		errs = append(errs, cli.Usagef("--data: stdin belongs to one rank only: give files that all ranks can open"))
+	}
+	if isRank && !s.Has(optData) {
+		errs = append(errs, cli.Usagef("--data: a rank of a job reads files: give -d FILE"))
 	}
 	if s.Get("on_loss") == "wait" {
 		errs = append(errs, cli.Usagef("--on_loss wait: another attempt could not continue in the middle of training: use abort or shrink"))
@@ -90,7 +100,7 @@ func joinJob(p *cli.Process, c *cli.Context) (*job, error) {
 		return nil, err
 	}
 	return &job{
-		group: g, members: at.Total, every: int(number(c, "cb_size", defaultExchange)),
+		group: g, members: at.Total, epoch: g.Epoch(), every: int(number(c, "cb_size", defaultExchange)),
 		config: malt.VectorConfig{ObjectConfig: malt.ObjectConfig{Graph: c.String("malt"), Sync: c.String("sync")}},
 		graphs: words(c.String("layer_graphs")), syncs: words(c.String("layer_syncs")), whole: int(c.Uint64("whole_every")),
 	}, nil

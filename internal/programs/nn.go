@@ -52,6 +52,9 @@ type nnProgram struct {
 	start       *nn.Config // of the model from which training continues; nil: none
 	model       *nn.Model
 	ids         rowNumbers
+	totals      []float64 // of each input, over the examples observed
+	squares     []float64
+	count       int
 	numbered    map[*feature.Batch]bool // whose features have the numbers of inputs
 	last        int                     // the last pass
 	sums        *metric.Sums
@@ -79,31 +82,36 @@ func (n *nnProgram) restore(data []byte) error {
 		return err
 	}
 	c := n.model.Config()
-	n.ids, n.start = numbered(c.InputIDs), &c
+	n.ids, n.start, n.config = numbered(c.InputIDs), &c, c // features that are new remain unknown
 	return nil
 }
 
-// prepare numbers the inputs of a new model, and measures their sizes.
-func (n *nnProgram) prepare(examples []example, _ int) error {
-	if n.start != nil {
-		n.config = *n.start // features that are new remain unknown
-	} else {
+// observe checks the class, and for a new model numbers the inputs and sums their values.
+func (n *nnProgram) observe(ex example) error {
+	if _, err := n.class(ex); err != nil || n.start != nil {
+		return err
+	}
+	if n.ids == nil {
 		n.ids = rowNumbers{}
-		for _, ex := range examples {
-			for _, f := range ex.features() {
-				n.config.InputIDs = n.ids.add(n.config.InputIDs, f.Index)
-			}
-		}
-		n.config.Inputs = len(n.config.InputIDs)
 	}
-	for _, ex := range examples {
-		if _, err := n.class(ex); err != nil {
-			return err
+	n.count++
+	for _, f := range ex.features() {
+		n.config.InputIDs = n.ids.add(n.config.InputIDs, f.Index)
+		if len(n.config.InputIDs) > len(n.totals) {
+			n.totals, n.squares = append(n.totals, 0), append(n.squares, 0)
 		}
-		n.number(ex)
+		i := n.ids[f.Index]
+		n.totals[i] += float64(f.Value)
+		n.squares[i] += float64(f.Value) * float64(f.Value)
 	}
+	return nil
+}
+
+func (n *nnProgram) prepare([]example, int) error {
 	if n.start == nil {
-		n.measure(examples)
+		n.config.Inputs = len(n.config.InputIDs)
+		n.measure()
+		n.totals, n.squares = nil, nil
 	}
 	return nil
 }
@@ -124,23 +132,16 @@ func (n *nnProgram) number(ex example) {
 }
 
 // measure sets the factors of inputs and the length of an example.
-func (n *nnProgram) measure(examples []example) {
-	sums, squares := make([]float64, n.config.Inputs), make([]float64, n.config.Inputs)
-	for _, ex := range examples {
-		for _, f := range ex.features() {
-			sums[f.Index] += float64(f.Value)
-			squares[f.Index] += float64(f.Value) * float64(f.Value)
-		}
-	}
-	count := float64(len(examples))
+func (n *nnProgram) measure() {
+	count := float64(n.count)
 	length := 0.0
 	if n.standardize {
 		n.config.Center, n.config.Scale = make([]float32, n.config.Inputs), make([]float32, n.config.Inputs)
 	}
-	for i, s := range squares {
+	for i, s := range n.squares {
 		s /= count
 		if n.standardize {
-			mean := sums[i] / count
+			mean := n.totals[i] / count
 			n.config.Center[i], n.config.Scale[i] = float32(mean), 1
 			if s -= mean * mean; s > 1e-9 {
 				n.config.Scale[i] = float32(1 / math.Sqrt(s))
@@ -189,7 +190,8 @@ func (n *nnProgram) update(ex example, pass int) float64 {
 		n.model.Flush(n.last)
 		n.last = pass
 	}
-	class, _ := n.class(ex) // prepare has checked it
+	n.number(ex)
+	class, _ := n.class(ex) // observe has checked it
 	n.nnShared.changes(ex)
 	return n.model.Update(nn.Example{Class: class, Weight: ex.Weight, Features: ex.features()}, pass)
 }
@@ -205,7 +207,7 @@ func (n *nnProgram) predict(ex example) float64 {
 	scores := n.model.Scores(ex.features())
 	chosen := nn.Choose(scores)
 	if class, err := n.class(ex); ex.Labeled() && err == nil {
-		n.count(ex, scores, class, chosen)
+		n.tally(ex, scores, class, chosen)
 	}
 	if len(scores) == 1 {
 		return float64(scores[0])
@@ -213,8 +215,8 @@ func (n *nnProgram) predict(ex example) float64 {
 	return float64(chosen + 1)
 }
 
-// count counts a prediction in the measures.
-func (n *nnProgram) count(ex example, scores []float32, class, chosen int) {
+// tally counts a prediction in the measures.
+func (n *nnProgram) tally(ex example, scores []float32, class, chosen int) {
 	if n.sums == nil {
 		set := metric.Set{metric.LogLoss, metric.Accuracy}
 		switch {

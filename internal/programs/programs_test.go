@@ -145,24 +145,6 @@ func read(t *testing.T, name string) []byte {
 	return data
 }
 
-func TestShareIsAPartition(t *testing.T) {
-	all := make([]example, 10)
-	for i := range all {
-		all[i].Batch = nil
-	}
-	n := 0
-	for rank := range 3 {
-		mine := len(share(all, rank, 3))
-		if mine < 3 || mine > 4 {
-			t.Errorf("rank %d of 3 has %d of 10 examples", rank, mine)
-		}
-		n += mine
-	}
-	if n != len(all) {
-		t.Errorf("all ranks have %d examples, want %d", n, len(all))
-	}
-}
-
 func TestOptionsThatWouldBeIgnoredAreErrors(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"svm -t -d x", "without -i"},

@@ -9,11 +9,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/files"
+	"github.com/gvw-project/gvw/malt"
 )
 
 // program is a learner as a command.
@@ -24,9 +26,11 @@ type program interface {
 	features() feature.Config
 	// restore reads the model of -i.
 	restore(data []byte) error
-	// prepare completes the configuration for examples, which are in random order and the same on all ranks. mine
-	// is the number of examples of this rank in a pass.
-	prepare(examples []example, mine int) error
+	// observe learns about an example of the training data what prepare needs. The example is valid during the call.
+	observe(ex example) error
+	// prepare completes the configuration once all examples of all ranks have been observed. sample has some of them, in
+	// random order and the same on all ranks. mine is the number of examples of this rank in a pass.
+	prepare(sample []example, mine int) error
 	// create makes a model, or continues from that of restore.
 	create() error
 	// update learns from an example of pass number pass, and returns its loss before.
@@ -60,6 +64,9 @@ type run struct {
 	log   *slog.Logger
 	prog  program
 	job   *job // nil: this process learns from all examples
+
+	mine []example // the examples to learn from
+	most int       // examples of a pass of the rank with most of them
 }
 
 // command runs a program with the options of the command line; make creates it from them.
@@ -126,16 +133,11 @@ func (r *run) train(s *cli.Settings) error {
 
 // learn reads the examples, makes all passes over them, and ends training.
 func (r *run) learn(s *cli.Settings) error {
-	data, err := r.load(s)
+	sample, err := r.examples(s)
 	if err != nil {
 		return err
 	}
-	all := permuted(data.labeled(), r.c.Uint64("random_seed"), 0)
-	if len(all) == 0 {
-		return fmt.Errorf("there are no labelled examples to learn from among %d", len(data.examples))
-	}
-	mine := share(all, r.job.rank(), r.job.total())
-	if err := r.prog.prepare(all, len(mine)); err != nil {
+	if err := r.prog.prepare(sample, len(r.mine)); err != nil {
 		return err
 	}
 	if err := r.job.share(r.prog); err != nil {
@@ -145,12 +147,77 @@ func (r *run) learn(s *cli.Settings) error {
 		return err
 	}
 	for pass := range passes(r.c) {
-		if err := r.pass(mine, pass); err != nil {
+		if err := r.pass(pass); err != nil {
 			return err
 		}
 	}
-	most := len(share(all, 0, r.job.total())) * passes(r.c)
-	return r.job.finish(r.ctx, most, r.prog.finish)
+	return r.job.finish(r.ctx, r.most*passes(r.c), r.prog.finish)
+}
+
+// sampleSize is the number of examples that prepare gets, if there are as many.
+const sampleSize = 1000
+
+// examples reads the examples of this process, and shows the program those of all ranks.
+func (r *run) examples(s *cli.Settings) (sample []example, err error) {
+	if r.job != nil {
+		return r.sharedExamples(s)
+	}
+	data, err := r.load(s)
+	if err != nil {
+		return nil, err
+	}
+	r.mine = permuted(data.labeled(), r.c.Uint64("random_seed"), 0)
+	r.most = len(r.mine)
+	if r.most == 0 {
+		return nil, errNoExamples
+	}
+	for _, ex := range r.mine {
+		if err := r.prog.observe(ex); err != nil {
+			return nil, err
+		}
+	}
+	return r.mine[:min(sampleSize, r.most)], nil
+}
+
+// errNoExamples is the error for data without labels.
+var errNoExamples = errors.New("there are no labelled examples to learn from")
+
+// sharedExamples is examples for a rank of a job: it keeps only its share of them.
+func (r *run) sharedExamples(s *cli.Settings) (sample []example, err error) {
+	j := r.job
+	c := malt.DataConfig{FS: r.fsys, Names: s.All(optData), Rank: j.rank(), Of: j.total(), Seed: r.c.Uint64("random_seed")}
+	data, err := malt.LoadData(r.ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := data.Compare(r.ctx, j.group); err != nil {
+		return nil, err
+	}
+	j.shares = &shares{data: data, format: format(r.prog.features(), r.c.Bool("libsvm"))}
+	if sample, err = j.shares.survey(r.ctx, j.rank(), j.total(), c.Seed, sampleSize, r.prog.observe); err != nil {
+		return nil, err
+	}
+	r.warn(j.shares.warnings)
+	r.mine, r.most = j.shares.mine(), slices.Max(j.shares.counts)
+	if len(sample) == 0 {
+		return nil, errNoExamples
+	}
+	return sample, nil
+}
+
+// takeOver reads the shares of lost ranks that this rank has now.
+func (r *run) takeOver() error {
+	j := r.job
+	if j == nil || j.epoch == j.group.Epoch() {
+		return nil
+	}
+	j.epoch = j.group.Epoch()
+	read, err := j.shares.own(r.ctx, j.group.Shares())
+	r.mine = j.shares.mine()
+	for _, share := range read {
+		r.log.Info("took over the share of a lost rank", "rank", j.rank(), "share", share, "examples", len(j.shares.examples[share]))
+	}
+	return err
 }
 
 // defaultPasses is the default of --passes.
@@ -167,11 +234,17 @@ func number(c *cli.Context, name string, def uint64) uint64 {
 	return def
 }
 
-// pass learns from the examples once, in a random order.
-func (r *run) pass(mine []example, pass int) error {
+// pass learns from the examples in a random order. A rank that has taken over shares learns from a random part of its
+// examples in each pass: passes stay as long as before, so all ranks exchange equally often.
+func (r *run) pass(pass int) error {
+	if err := r.takeOver(); err != nil {
+		return err
+	}
 	loss := 0.0
-	// Stream 0 is the division among ranks.
-	for i, ex := range permuted(mine, r.c.Uint64("random_seed"), uint64(pass*r.job.total()+r.job.rank())+1) {
+	// Stream 0 is that of the sample.
+	mine := permuted(r.mine, r.c.Uint64("random_seed"), uint64(pass*r.job.total()+r.job.rank())+1)
+	mine = mine[:min(len(mine), r.most)]
+	for i, ex := range mine {
 		loss += r.prog.update(ex, pass)
 		if i%1024 == 0 && r.ctx.Err() != nil {
 			return context.Cause(r.ctx)
@@ -223,14 +296,19 @@ func (r *run) load(s *cli.Settings) (*dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := load(r.ctx, inputs, r.prog.features(), r.c.Bool("libsvm"))
+	data, err := load(r.ctx, inputs, format(r.prog.features(), r.c.Bool("libsvm")))
 	if err != nil {
 		return nil, err
 	}
-	for _, w := range data.warnings {
+	r.warn(data.warnings)
+	return data, nil
+}
+
+// warn logs the warnings about the data.
+func (r *run) warn(all []feature.Warning) {
+	for _, w := range all {
 		r.log.Warn(w.Text, "source", w.Source, "line", w.Line)
 	}
-	return data, nil
 }
 
 // restore reads the model of -i, if there is one.

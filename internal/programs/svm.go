@@ -24,9 +24,6 @@ func SVM(ctx context.Context, p *cli.Process, c *cli.Command, args []string) err
 	})
 }
 
-// svmSample is the number of examples from which the learning rate is found.
-const svmSample = 1000
-
 // svmProgram is a support-vector machine as a command.
 type svmProgram struct {
 	svmShared
@@ -53,10 +50,12 @@ func (s *svmProgram) restore(data []byte) error {
 	return nil
 }
 
+func (s *svmProgram) observe(example) error { return nil }
+
 // prepare finds the learning rate of a new model on a sample.
 func (s *svmProgram) prepare(examples []example, mine int) error {
 	if s.config.T0 == 0 {
-		sample := make([]svm.Example, min(svmSample, len(examples)))
+		sample := make([]svm.Example, len(examples))
 		for i := range sample {
 			sample[i] = svmExample(examples[i])
 		}
