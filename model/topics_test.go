@@ -14,10 +14,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The file is of vw 9.11.9, as is its text:
+// The file is of vw 9.11.9, as is its text; start.lda was made by hand, so that each topic has a theme:
 //
-//	vw -d train.vw --lda 3 --lda_alpha 0.2 --lda_rho 0.1 -l 1 --minibatch 40 -b 7 --lda_D 240 --initial_t 10 \
-//	    --power_t 0.7 --id themes -f themes.lda --readable_model themes.txt
+//	vw -i start.lda -d train.vw --minibatch 40 --lda_D 240 --initial_t 10 -f themes.lda --readable_model themes.txt
+//	vw -t -i themes.lda -d themes.vw -p themes.gamma --math-mode 1 --minibatch 24
 func TestTopicModelOfVW(t *testing.T) {
 	file := readFile(t, "testdata/lda/themes.lda")
 	m, err := ReadTopics(bytes.NewReader(file), Limits{})

@@ -16,18 +16,27 @@ import (
 // shows.
 func TestFromVWTutorial(t *testing.T) {
 	t.Parallel()
-	page := readFile(t, "../docs/from-vw.md")
+	testConsole(t, "../docs/from-vw.md", 8, "../quickstart")
+}
+
+// testConsole runs the commands of a page, of at least least blocks, and looks for what the page
+// shows below them. The commands run in a folder with links to the other paths.
+func testConsole(t *testing.T, name string, least int, links ...string) {
+	t.Helper()
+	page := readFile(t, name)
 	blocks := regexp.MustCompile("(?ms)^```console\n(.*?)^```$").FindAllStringSubmatch(page, -1)
-	if len(blocks) < 8 {
+	if len(blocks) < least {
 		t.Fatalf("%d blocks of commands: is the page written in another way?", len(blocks))
 	}
 	dir := t.TempDir()
-	quickstart, err := filepath.Abs("../quickstart")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(quickstart, filepath.Join(dir, "quickstart")); err != nil {
-		t.Fatal(err)
+	for _, link := range links {
+		target, err := filepath.Abs(link)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(target, filepath.Join(dir, filepath.Base(target))); err != nil {
+			t.Fatal(err)
+		}
 	}
 	bin := t.TempDir()
 	if err := os.Symlink(gvwBin, filepath.Join(bin, "gvw")); err != nil {

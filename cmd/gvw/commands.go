@@ -73,6 +73,40 @@ continues from any model.
 			}},
 		},
 		{
+			Name: "topics", Run: tools.Topics,
+			Sets: []*cli.FlagSet{{
+				At: "gvw topics", Specs: flags.Topics,
+				Before: `gvw topics describes the topics of a model of --lda: their most probable words,
+prevalence, exclusivity and, with documents, coherence (NPMI).
+
+  gvw topics MODEL --vocab words.txt
+  gvw topics MODEL -d train.vw --to html > topics.html
+  gvw topics MODEL --vocab words.txt --perplexity test.vw
+`,
+				After: `
+Without --vocab and -d the words are numbers. With them only known words count. Names
+that share a number are joined by |. docs/topics.md describes the measures.
+`,
+				NoEnv: true,
+			}},
+		},
+		{
+			Name: "infer", Run: tools.Infer,
+			Sets: []*cli.FlagSet{{
+				At: "gvw infer", Specs: flags.Infer,
+				Before: `gvw infer writes the shares of the topics in each document, by a model of --lda.
+
+  gvw infer -i MODEL -d documents.vw
+  gvw infer -i MODEL -d documents.vw --json -p shares.json
+`,
+				After: `
+A line has a share for each topic and the tag of the document.
+`,
+				NoWords: "gvw infer takes options only, but got %q: the documents are given by -d",
+				NoEnv:   true,
+			}},
+		},
+		{
 			Name: "bench", Run: tools.Bench,
 			Sets: []*cli.FlagSet{{
 				At: "gvw bench allreduce", Specs: flags.Bench,
@@ -324,10 +358,10 @@ func learnHelp(f *cli.FlagSet, all bool) string {
   gvw -d train.vw -f model [OPTIONS]           train
   gvw -d test.vw -t -i model -p predictions    predict
   gvw run -n 4 -- -d train.vw -f model ...     train with 4 processes
-  gvw inspect | diff | convert | keygen        look at models, make keys
+  gvw inspect | diff | convert | topics | infer    look at models and topics
   gvw allreduce | malt | doctor | topo         sums, vectors, network, schedules
   gvw supervise | jobs | cancel | faults       restart ranks, end jobs, rehearse
-  gvw svm | factor | nn | bench | mapper | hadoop | version | help [all]
+  gvw svm | factor | nn | bench | mapper | hadoop | keygen | version | help
 `)
 	cli.WriteOptions(&b, f.Specs, all)
 	if all {

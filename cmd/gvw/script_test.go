@@ -39,6 +39,11 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			models, err := filepath.Abs("../../model/testdata")
+			env.Setenv("MODELS", models)
+			return err
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"code":     scriptCode,
 			"lastline": scriptLastLine,

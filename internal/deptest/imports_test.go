@@ -110,7 +110,7 @@ var layers = []layer{
 	},
 
 	{"internal/cli", slices.Concat(bottom, []string{"internal/compat"}), "the command line and the process, independent of any command"},
-	{"internal/flags", slices.Concat(bottom, wires, []string{"internal/cli", "internal/compat", "=allreduce", "allreduce/doctor", "allreduce/pipe", "bench/collective", "hdfsio/hdfs", "=learn", "learn/metric", "learn/nn", "malt/graph", "malt/pipe", "=optim", "optim/ftrl"}), "tables of options need the values that libraries accept, but no command"},
+	{"internal/flags", slices.Concat(bottom, wires, []string{"internal/cli", "internal/compat", "=allreduce", "allreduce/doctor", "allreduce/pipe", "bench/collective", "hdfsio/hdfs", "=learn", "learn/metric", "learn/nn", "model/topics", "malt/graph", "malt/pipe", "=optim", "optim/ftrl"}), "tables of options need the values that libraries accept, but no command"},
 	{"internal/files", slices.Concat(bottom, []string{"internal/cli", "internal/flags", "internal/launch", "=hdfsio", "hdfsio/hdfs", "hdfsio/siteconf", "=learn"}), "options that name files become file systems, inputs and outputs, for any command"},
 	{"internal/joinflags", slices.Concat(bottom, wires, []string{"internal/cli", "internal/flags", "internal/files", "internal/launch", "internal/spantree/protocol", "=allreduce", "allreduce/verbs"}), "the learner, gvw allreduce and gvw doctor join a job with the same options; the protocol has the rule of elastic jobs"},
 	{

@@ -3,6 +3,7 @@
 // Package tools has the commands of gvw that do not train.
 //
 //   - [Inspect], [Diff] and [Convert] read model files.
+//   - [Topics] describes a topic model, and [Infer] infers the topics of documents.
 //   - [Jobs] and [Cancel] send requests to a spanning_tree server.
 //   - [Doctor] examines the network between ranks, or lists RDMA devices.
 //   - [AllReduce] reduces vectors from stdin over the ranks of a job.

@@ -184,7 +184,7 @@ func modelNames(ctx context.Context, p *cli.Process, files *files.Set, s *cli.Se
 }
 
 // namesOfData reads examples in the format that the model's options require.
-func namesOfData(ctx context.Context, p *cli.Process, files *files.Set, s *cli.Settings, file string, r *model.Regressor, names *inspect.Names) (err error) {
+func namesOfData(ctx context.Context, p *cli.Process, files *files.Set, s *cli.Settings, file string, r *model.Regressor, names *inspect.Names) error {
 	inputs, err := files.Inputs(ctx, files.System(s.Get, true), s.All("data"), "", hdfsio.Shard{})
 	if err != nil {
 		return err
@@ -193,6 +193,15 @@ func namesOfData(ctx context.Context, p *cli.Process, files *files.Set, s *cli.S
 	if err != nil {
 		return err
 	}
+	return eachBatch(ctx, p, d, func(b *feature.Batch) error {
+		names.See(b) // it copies what it keeps
+		return nil
+	})
+}
+
+// eachBatch calls f for all batches of the data, and prints their warnings. f must not keep a
+// batch, which is reused for later examples.
+func eachBatch(ctx context.Context, p *cli.Process, d stream.Config, f func(b *feature.Batch) error) (err error) {
 	set, err := stream.NewDataset(d)
 	if err != nil {
 		return err
@@ -213,8 +222,9 @@ func namesOfData(ctx context.Context, p *cli.Process, files *files.Set, s *cli.S
 		for _, w := range b.Warnings {
 			fmt.Fprintln(p.Stderr, "gvw: "+w.Source+", line "+strconv.FormatInt(w.Line, 10)+": "+w.Text)
 		}
-		// The batch is reused for later examples, so names must copy what they keep.
-		names.See(b)
+		if err := f(b); err != nil {
+			return err
+		}
 		pass.Recycle(b)
 	}
 }

@@ -14,8 +14,8 @@ import (
 type Report struct {
 	Words      int      `json:"words"`                // number of words that count
 	Shared     int      `json:"shared_names"`         // names that share a word with another
-	Alpha      float64  `json:"alpha"`                // prior of topics in a document
-	Eta        float64  `json:"eta"`                  // prior of words in a topic
+	Alpha      float32  `json:"alpha"`                // prior of topics in a document
+	Eta        float32  `json:"eta"`                  // prior of words in a topic
 	Documents  int      `json:"documents,omitempty"`  // that the coherence is of; 0: there is none
 	Coherence  *float64 `json:"coherence,omitempty"`  // mean over the topics; nil: unknown
 	Perplexity *float64 `json:"perplexity,omitempty"` // of held-out tokens; nil: unknown
@@ -42,7 +42,7 @@ type Word struct {
 
 // Report describes the topics by their n most probable words. v may be nil.
 func (m *Model) Report(v *Vocabulary, n int) *Report {
-	r := &Report{Words: len(m.words), Shared: v.Shared(), Alpha: m.topics.Alpha(), Eta: m.eta}
+	r := &Report{Words: len(m.words), Shared: v.Shared(), Alpha: float32(m.topics.Alpha()), Eta: float32(m.eta)}
 	for k, share := range m.prevalence() {
 		t := Topic{Topic: k, Prevalence: share}
 		for _, word := range m.top(k, n) {
@@ -71,7 +71,7 @@ func (r *Report) AppendJSON(dst []byte) ([]byte, error) {
 
 // lines returns what is known of the whole model, one sentence a line.
 func (r *Report) lines() []string {
-	lines := []string{fmt.Sprintf("%d topics, %d words, alpha %g, eta %g", len(r.Topics), r.Words, float32(r.Alpha), float32(r.Eta))}
+	lines := []string{fmt.Sprintf("%d topics, %d words, alpha %g, eta %g", len(r.Topics), r.Words, r.Alpha, r.Eta)}
 	if r.Shared > 0 {
 		lines = append(lines, fmt.Sprintf("%d names share their word with another: more bits would separate them", r.Shared))
 	}

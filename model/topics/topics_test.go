@@ -192,7 +192,7 @@ func TestCompletionOfAnotherImplementation(t *testing.T) {
 	for i := range b.Examples {
 		c.Add(b.FeaturesOf(&b.Examples[i]))
 	}
-	const wantPerplexity, wantTokens = 84.54543520855644, 197
+	const wantPerplexity, wantTokens = 319.7147772724721, 197
 	got, tokens := c.Perplexity()
 	if math.Abs(got-wantPerplexity) > 1e-9*got || tokens != wantTokens {
 		t.Errorf("perplexity %v of %d tokens, want %v of %d", got, tokens, wantPerplexity, wantTokens)

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tests
+
+import (
+	"encoding/json"
+	"math"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// The commands of docs/topics.md print what it shows.
+func TestTopicsTutorial(t *testing.T) {
+	t.Parallel()
+	testConsole(t, "../docs/topics.md", 6, "../model")
+}
+
+// vw has inferred γ of 24 documents with the same model.
+func TestInferHasTheGammaOfVW(t *testing.T) {
+	t.Parallel()
+	lda := filepath.Join("..", "model", "testdata", "lda")
+	got := strings.Fields(gvw(t, "", "infer", "-i", filepath.Join(lda, "themes.lda"), "-d", filepath.Join(lda, "themes.vw"), "--gamma").stdout)
+	want := strings.Fields(readFile(t, filepath.Join(lda, "themes.gamma")))
+	if len(got) != len(want) || len(got) != 24*4 {
+		t.Fatalf("%d words, want %d: 3 numbers and a tag of 24 documents", len(got), len(want))
+	}
+	for i := range got {
+		x, err := strconv.ParseFloat(want[i], 64)
+		if err != nil && got[i] != want[i] {
+			t.Errorf("tag %q, want %q", got[i], want[i])
+		}
+		if y, _ := strconv.ParseFloat(got[i], 64); math.Abs(x-y) > 1e-3*x {
+			t.Errorf("document %d: got %s, want %s", i/4+1, got[i], want[i])
+		}
+	}
+}
+
+// lda_eval.py measures the perplexity of held-out tokens, too.
+func TestPerplexityOfAnotherProgram(t *testing.T) {
+	t.Parallel()
+	python, vw := learnedPython(t), realVW(t)
+	train, test, eval := shared(t, "data", "lda-ap", "train.vw.gz"), shared(t, "data", "lda-ap", "test.vw.gz"), shared(t, "tools", "lda_eval.py")
+	dir := t.TempDir()
+	model, table := filepath.Join(dir, "model"), filepath.Join(dir, "table")
+	args := append(vw[1:], "-d", train, "--compressed", "--lda", "10", "--lda_D", "2021", "--minibatch", "256", "-b", "14", "--power_t", "0.5", "--initial_t", "1", "-f", model, "--quiet")
+	if out, err := exec.CommandContext(t.Context(), vw[0], args...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	writeFile(t, table, gvw(t, "", "topics", model, "--to", "table").stdout)
+	out, err := exec.CommandContext(t.Context(), python, eval, test, table).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want struct {
+		Tokens     int     `json:"heldout_tokens"`
+		Perplexity float64 `json:"completion_ppl"`
+	}
+	if err := json.Unmarshal(out, &want); err != nil {
+		t.Fatalf("%v in %s", err, out)
+	}
+	var got struct {
+		Tokens     int     `json:"held_out"`
+		Perplexity float64 `json:"perplexity"`
+	}
+	if err := json.Unmarshal([]byte(gvw(t, "", "topics", model, "--perplexity", test, "--to", "json").stdout), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Tokens != want.Tokens || math.Abs(got.Perplexity-want.Perplexity) > 0.0051 { // it has two decimals
+		t.Errorf("perplexity %v of %d tokens, want %v of %d", got.Perplexity, got.Tokens, want.Perplexity, want.Tokens)
+	}
+}
