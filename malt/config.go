@@ -64,6 +64,9 @@ type Config struct {
 	// Verbs is the RDMA device through which updates are written to the memory of ranks on other machines: a name (mlx5_0,
 	// mlx5_0:2), one of its IP addresses, or "auto". "": none. Ranks that cannot use theirs stay with TCP.
 	Verbs string
+	// VerbsMemory is the largest memory of this rank that is registered for updates by RDMA, in bytes. Receive queues that
+	// would exceed it are not registered: their updates go over TCP. 0: no limit but that of the system (ulimit -l).
+	VerbsMemory int64
 
 	DialTimeout  time.Duration // to reach the server or another rank; 0: 100 s
 	StartTimeout time.Duration // until all ranks have joined; 0: 10 min
@@ -131,6 +134,9 @@ func (c Config) Validate() error {
 	}
 	if err := verbs.CheckDevice(c.Verbs); err != nil {
 		fault("Verbs: %w", err)
+	}
+	if c.VerbsMemory < 0 {
+		fault("VerbsMemory: got %d, want 0 bytes or more", c.VerbsMemory)
 	}
 	if err := c.join("").Validate(); err != nil && len(faults) == 0 {
 		faults = append(faults, err)

@@ -22,6 +22,7 @@ type ways struct {
 // device is an open RDMA device.
 type device interface {
 	Memory() carrier.Memory
+	Limit(bytes int64)
 	Close() error
 }
 
@@ -39,6 +40,7 @@ func (g *Group) ways(addresses []string) *ways {
 		g.cfg.Log.Warn("updates to other machines go over TCP, without verbs", "rank", g.cfg.Rank, "err", err)
 		return w
 	}
+	far.Limit(g.cfg.VerbsMemory)
 	w.far = far
 	return w
 }

@@ -34,9 +34,12 @@ const maxDimensions = 4
 type VectorConfig struct {
 	ObjectConfig
 	// Shape has the dimensions of a tensor in row-major order, at most 4; their product is the length. nil: one dimension.
-	Shape    []int
-	Format   Format // encoding of updates
-	MaxDelay int    // iterations by which an update may be late; later ones are dropped. 0: any
+	Shape []int
+	// MaxSparse is the largest number of entries of a sparse update; 0: the length. Receive queues have room for the larger
+	// of such an update and a dense one. A sparse plain float32 update takes 8 bytes an entry, a dense one 4.
+	MaxSparse int
+	Format    Format // encoding of updates
+	MaxDelay  int    // iterations by which an update may be late; later ones are dropped. 0: any
 	// DampLate sets Incoming.Factor to 1/(1+delay) for late updates, by which Sum multiplies them.
 	DampLate bool
 }
@@ -76,13 +79,20 @@ func NewVector[T Element](g *Group, name string, length int, c VectorConfig) (*V
 	if c.MaxDelay < 0 {
 		return nil, fmt.Errorf("malt: %s: MaxDelay: got %d, want 0 or more", name, c.MaxDelay)
 	}
+	if c.MaxSparse < 0 || c.MaxSparse > length {
+		return nil, fmt.Errorf("malt: %s: MaxSparse: got %d, want 0 to the length %d", name, c.MaxSparse, length)
+	}
+	sparse, limits := length, ""
+	if c.MaxSparse > 0 {
+		sparse, limits = c.MaxSparse, fmt.Sprintf("/%d", c.MaxSparse)
+	}
 	c.Shape, err = dimensions(c.Shape, length)
 	if err != nil {
 		return nil, fmt.Errorf("malt: %s: Shape: %w", name, err)
 	}
 	var zero T
-	shape := fmt.Sprintf("elem=%T length=%d shape=%s code=%v", zero, length, times(c.Shape), c.Format.Code)
-	size := max(pack.MaxSize[T](c.Format, length, 0), pack.MaxSize[T](c.Format, length, length))
+	shape := fmt.Sprintf("elem=%T length=%d%s shape=%s code=%v", zero, length, limits, times(c.Shape), c.Format.Code)
+	size := max(pack.MaxSize[T](c.Format, length, 0), pack.MaxSize[T](c.Format, length, sparse))
 	v := &Vector[T]{config: c, local: make([]T, length), encoder: e}
 	if v.object, err = g.newObject(name, shape, size, c.ObjectConfig, holder{v.state, v.restore}); err != nil {
 		return nil, err
@@ -174,8 +184,11 @@ func (v *Vector[T]) ScatterValues(ctx context.Context, values []T) error {
 	return v.object.scatter(ctx, 1, func(dst []byte) (head, view []byte, err error) { return v.encoder.AppendHead(dst, values) })
 }
 
-// ScatterSparse sends some entries. Each index occurs once.
+// ScatterSparse sends some entries, at most VectorConfig.MaxSparse. Each index occurs once.
 func (v *Vector[T]) ScatterSparse(ctx context.Context, indices []uint32, values []T) error {
+	if limit := v.config.MaxSparse; limit > 0 && len(indices) > limit {
+		return fmt.Errorf("malt: %s: got %d entries, want at most MaxSparse=%d: send all values, or raise it", v.object.spec.Name, len(indices), limit)
+	}
 	return v.object.scatter(ctx, 1, func(dst []byte) (head, view []byte, err error) {
 		head, err = v.encoder.AppendSparse(dst, indices, values)
 		return head, nil, err

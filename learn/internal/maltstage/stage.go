@@ -90,7 +90,9 @@ func (s *Stage) Work(ctx context.Context) (err error) {
 // newVector creates the shared vector for the table of the learner.
 func (s *Stage) newVector(g *malt.Group) (*malt.Vector[float32], error) {
 	table := newWeights(s.online.Learner(), s.online.Rule)
-	return malt.NewVector[float32](g, "weights", table.n*table.slots, s.config.vector())
+	config := s.config.vector()
+	config.MaxSparse = max(1, table.n/2*table.slots) // of more weights all are sent
+	return malt.NewVector[float32](g, "weights", table.n*table.slots, config)
 }
 
 // train makes all passes with exchanges over the vector.

@@ -18,14 +18,19 @@ const offerSize = 16
 
 // Make registers memory that the other rank may write.
 func (m *Memory) Make(size int) (carrier.Inbox, []byte, error) {
+	if err := m.dev.reserve(size); err != nil {
+		return nil, nil, err
+	}
 	mem, err := verbs.NewMemory(size)
 	if err != nil {
+		m.dev.made.Add(-int64(size))
 		return nil, nil, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r, err := m.register(mem, verbs.AccessRemote)
 	if err != nil {
+		m.dev.made.Add(-int64(size))
 		_ = verbs.FreeMemory(mem) // the first error counts
 		return nil, nil, err
 	}

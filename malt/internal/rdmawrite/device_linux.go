@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -27,6 +28,8 @@ const (
 type Device struct {
 	place verbs.Place
 	ctx   verbs.Context
+	limit int64        // of made, in bytes; 0: none
+	made  atomic.Int64 // bytes of all inboxes
 }
 
 // Open opens a port.
@@ -36,6 +39,30 @@ func Open(lib verbs.Library, p verbs.Place) (*Device, error) {
 		return nil, err
 	}
 	return &Device{place: p, ctx: ctx}, nil
+}
+
+// Limit sets the largest memory of all inboxes, in bytes; 0: none. It is called before the first Memory.
+func (d *Device) Limit(bytes int64) { d.limit = bytes }
+
+// reserve counts the bytes of a new inbox. It fails if all inboxes would exceed the limit.
+func (d *Device) reserve(size int) error {
+	if now := d.made.Add(int64(size)); d.limit > 0 && now > d.limit {
+		d.made.Add(-int64(size))
+		return &LimitError{Size: size, Registered: now - int64(size), Limit: d.limit}
+	}
+	return nil
+}
+
+// LimitError means that an inbox would exceed the limit of a device.
+type LimitError struct {
+	Size       int   // of the inbox, in bytes
+	Registered int64 // by other inboxes, in bytes
+	Limit      int64 // in bytes
+}
+
+// Error names the limit and the remedy.
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("a receive queue of %d bytes, and %d bytes are registered of at most %d: raise VerbsMemory, or lower Depth or MaxSparse", e.Size, e.Registered, e.Limit)
 }
 
 // Close closes the device. All memories must be stopped before.

@@ -26,8 +26,8 @@
 // # Limits
 //
 // Registered memory cannot be swapped out: a mailbox takes memory for Depth of the largest possible updates. If the
-// device or a limit (ulimit -l) refuses it, updates of the object go over the link.
+// device or a limit (Device.Limit, or ulimit -l) refuses it, updates of the object go over the link.
 //
-// Each update on its way needs a buffer of the outbox. A sender that is faster than the network finds no
-// room: see Outbox.Room.
+// Each update on its way needs a buffer of the outbox, which is as large as the largest update that it has had. A sender
+// that is faster than the network finds no room: see Outbox.Room.
 package rdmawrite

@@ -158,6 +158,33 @@ func TestLateWritesFail(t *testing.T) {
 	b.close(t)
 }
 
+// TestLimitOfMemory makes inboxes up to the limit of the device, and one beyond it.
+func TestLimitOfMemory(t *testing.T) {
+	f := fabric()
+	a, b := pair(t, f)
+	a.dev.Limit(3000)
+	first, _, err := a.mem.Make(2000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	beyond := (*LimitError)(nil)
+	if _, _, err := a.mem.Make(1001); !errors.As(err, &beyond) || *beyond != (LimitError{1001, 2000, 3000}) {
+		t.Errorf("got %v, want a LimitError", err)
+	}
+	second, _, err := a.mem.Make(1000)
+	if err != nil {
+		t.Error(err)
+	}
+	a.close(t)
+	b.close(t)
+	if err := errors.Join(first.Close(), second.Close()); err != nil {
+		t.Error(err)
+	}
+	if left := f.Left(); left != "" {
+		t.Errorf("left open: %s", left)
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	f := fabric()
 	a, b := pair(t, f)
