@@ -214,6 +214,15 @@ type BatchConfig struct {
 	HessianOn         bool                   // find the length of each step by a curvature pass
 	Termination       option.Option[float64] // least relative decrease of the loss; not set: 0.001
 	Semantics         optim.Semantics        // version of vw to agree with; zero: 7.10
+
+	// Solver is "lbfgs", "newton" (Newton's method by conjugate gradients), "giant" (the mean of
+	// the ranks' Newton directions) or "auto" (one of them, by the times of the first pass). Empty:
+	// lbfgs, or conjugate gradients.
+	Solver string
+	// HessianSample is the share of the examples in products with the Hessian, above 0 and at
+	// most 1. Less is faster, and costs memory for that share. 0: 1, and 0.1 if "auto" chooses newton.
+	HessianSample float64
+	SampleSeed    uint64 // seed of that choice
 }
 
 // ModelConfig configures the models that a run reads and writes, and the weights at its start.

@@ -75,6 +75,11 @@ func (c *Config) options(rule sgd.Config) string {
 		add("input_feature_regularizer", c.Reg.Input != "")
 		add("output_feature_regularizer", c.keepsHessian())
 		add("bfgs_semantics", c.Batch.Semantics)
+		if c.Batch.second() {
+			add("solver", c.Batch.Solver)
+			add("hessian_sample", c.Batch.HessianSample)
+			add("sample_seed", c.Batch.SampleSeed)
+		}
 	}
 	// The settings of SGD, with the defaults filled in: a rank that gives a default agrees with
 	// one that leaves it out.

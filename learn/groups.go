@@ -207,6 +207,12 @@ func (c *OAAConfig) names() []string {
 // Validate reports every fault of the group at once.
 func (c *BatchConfig) Validate() error {
 	var f usage.Faults
+	if _, ok := methods[c.Solver]; !ok {
+		f.Add("Batch.Solver", "%q is no solver: want lbfgs, newton, giant or auto", c.Solver)
+	}
+	if !(c.HessianSample >= 0 && c.HessianSample <= 1) {
+		f.Add("Batch.HessianSample", "%v is no share of the examples: want more than 0 and at most 1", c.HessianSample)
+	}
 	if c.Mem.Or(0) < 0 {
 		f.Add("Batch.Mem", "%d pairs: 0 for conjugate gradients, or more", c.Mem.Value)
 	}

@@ -48,8 +48,16 @@ func (c *Config) solver(prior descent.Penalty) batchstage.SolverConfig {
 	if c.Reg.NoBias {
 		p.Free = []uint32{feature.ConstantIndex & uint32(1<<c.Features.Bits-1)}
 	}
-	return batchstage.SolverConfig{Mem: c.Batch.Mem.Value, Penalty: p, Termination: c.Batch.Termination.Value, HessianOn: c.Batch.HessianOn, Semantics: c.Batch.Semantics}
+	return batchstage.SolverConfig{Method: methods[c.Batch.Solver], Sample: c.Batch.HessianSample, Seed: c.Batch.SampleSeed, Mem: c.Batch.Mem.Value, Penalty: p, Termination: c.Batch.Termination.Value, HessianOn: c.Batch.HessianOn, Semantics: c.Batch.Semantics}
 }
+
+// methods are the values of BatchConfig.Solver.
+var methods = map[string]batchstage.Method{
+	"": batchstage.Pairs, "lbfgs": batchstage.Pairs, "newton": batchstage.Newton, "giant": batchstage.GIANT, "auto": batchstage.Auto,
+}
+
+// second reports whether the batch solver needs second derivatives between its gradients.
+func (c *BatchConfig) second() bool { return methods[c.Solver] != batchstage.Pairs }
 
 // predictsFirst reports whether vw calls predict before each call of learn. The learn of its
 // other learners also returns the prediction. --extra_metrics counts both calls.

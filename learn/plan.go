@@ -175,6 +175,12 @@ func (c *Config) batchTables() []Amount {
 		{"solver: weights, gradient, direction, preconditioner", 4 * weights},
 		{"sums of the gradient and of the diagonal in float64", 4 * weights},
 	}
+	if c.Batch.second() {
+		tables = append(tables, Amount{"vectors of Newton's method, and the diagonal of its sample", 8 * weights})
+		if c.Batch.Solver != "auto" {
+			return tables
+		}
+	}
 	if c.Batch.Mem.Value > 0 {
 		return append(tables, Amount{fmt.Sprintf("%d pairs of L-BFGS", c.Batch.Mem.Value), 2 * uint64(c.Batch.Mem.Value) * weights})
 	}
@@ -209,7 +215,9 @@ func (c Config) Tables() (uint64, error) {
 func (c *Config) stateAmounts(weights, stride uint64) []Amount {
 	online := []Amount{{fmt.Sprintf("weights: 2^%d of %d floats", c.Features.Bits, stride), stride * weights}}
 	batch := []Amount{{"solver: weights, direction, preconditioner", 3 * weights}}
-	if c.Batch.Mem.Value > 0 {
+	if c.Batch.second() && c.Batch.Solver != "auto" {
+		batch = append(batch, Amount{"vectors of Newton's method", 3 * weights})
+	} else if c.Batch.Mem.Value > 0 {
 		batch = append(batch, Amount{fmt.Sprintf("%d pairs of L-BFGS", c.Batch.Mem.Value), 2 * uint64(c.Batch.Mem.Value) * weights})
 	} else {
 		batch = append(batch, Amount{"vectors of conjugate gradients", 2 * weights})

@@ -362,6 +362,18 @@ var recovered = []method{
 	{"conjugate gradients", func(c *Config) {
 		c.Batch.BFGS, c.Batch.ConjugateGradient, c.Batch.Mem, c.Passes, c.Reg.L2 = true, true, option.Some(0), 12, 1
 	}},
+	{"newton", func(c *Config) { c.Batch.BFGS, c.Batch.Solver, c.Passes, c.Reg.L2 = true, "newton", 14, 1 }},
+	{"newton, sample, squared", func(c *Config) {
+		c.Batch.BFGS, c.Batch.Solver, c.Batch.HessianSample, c.Passes, c.Reg.L2, c.Loss.Function = true, "newton", 0.3, 14, 1, "squared"
+		c.Loss.Link, c.Reg.Output = "identity", "regularisers"
+	}},
+	{"giant", func(c *Config) { c.Batch.BFGS, c.Batch.Solver, c.Passes, c.Reg.L2 = true, "giant", 10, 1 }},
+	{"giant, sample, holdout", func(c *Config) {
+		c.Batch.BFGS, c.Batch.Solver, c.Batch.HessianSample, c.Passes, c.Reg.L2, c.Holdout.Off = true, "giant", 0.5, 10, 1, false
+	}},
+	{"hybrid, newton, sample", func(c *Config) {
+		c.Hybrid, c.Reg.L2, c.Batch.Solver, c.Batch.HessianSample = &Hybrid{SGDPasses: 2, LBFGSPasses: 12}, 1, "newton", 0.3
+	}},
 	{"hybrid", func(c *Config) { c.Hybrid, c.Reg.L2 = &Hybrid{SGDPasses: 2, LBFGSPasses: 9}, 1 }},
 	{"hybrid, plain, holdout", func(c *Config) {
 		c.Hybrid, c.SGD.Plain, c.Reg.L2, c.Holdout.Off, c.Holdout.Period = &Hybrid{SGDPasses: 3, LBFGSPasses: 9}, true, 1, false, 10
@@ -454,6 +466,19 @@ func TestPredictionsOfAReplacedRank(t *testing.T) {
 		}
 		if len(out) > 0 {
 			t.Errorf("%s in the last step: %d files were written", kind, len(out))
+		}
+	}
+}
+
+// The choice of a solver belongs to the state: ranks that are replaced at any step after it end
+// with the model of the others, which the server compares.
+func TestReplacementsAdoptTheChosenSolver(t *testing.T) {
+	auto := method{"auto", func(c *Config) { c.Batch.BFGS, c.Batch.Solver, c.Passes, c.Reg.L2 = true, "auto", 12, 1 }}
+	for _, kind := range []string{"replaced", "results"} {
+		for step := 1; step <= 4; step++ {
+			if _, _, errs := tryRehearsal(t, auto, 3, disturbance{kind: kind, step: step, victim: 1}); errors.Join(errs...) != nil {
+				t.Errorf("%s at step %d: %v", kind, step, errs)
+			}
 		}
 	}
 }

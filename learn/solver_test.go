@@ -59,6 +59,7 @@ var batchMethods = map[string]func(*Config){
 	"L-BFGS with curvature": func(c *Config) { c.Batch.BFGS, c.Batch.HessianOn = true, true },
 	"CG":                    func(c *Config) { c.Batch.ConjugateGradient = true },
 	"memory 0":              func(c *Config) { c.Batch.BFGS, c.Batch.Mem.Set = true, true },
+	"Newton":                func(c *Config) { c.Batch.BFGS, c.Batch.Solver = true, "newton" },
 }
 
 // TestBatchFindsTheOptimum trains from text and compares the weights with those of Newton's

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gvw-project/gvw/learn/internal/usage"
 	"github.com/gvw-project/gvw/learn/metric"
+	"github.com/gvw-project/gvw/optim"
 	"github.com/gvw-project/gvw/optim/descent"
 	"github.com/gvw-project/gvw/optim/ftrl"
 	"github.com/gvw-project/gvw/optim/lbfgs"
@@ -194,6 +195,9 @@ func (c *Config) validateBatch(f *usage.Faults) {
 	if c.Batch.BFGS && !c.TestOnly && c.Passes < 2 {
 		f.Add("Batch.BFGS", "at least 2 passes must be used: give learn.Config.Passes (each pass over the data counts, the curvature pass too)")
 	}
+	if c.Batch.second() && c.batches() {
+		c.validateSecond(f)
+	}
 	if c.Reg.Input == "" {
 		return
 	}
@@ -202,6 +206,23 @@ func (c *Config) validateBatch(f *usage.Faults) {
 	}
 	if c.Hybrid != nil {
 		f.Add("Reg.Input", "L-BFGS would have to start at the weights that it holds, not at those of SGD: leave learn.Config.Hybrid out")
+	}
+}
+
+// validateSecond reports options that contradict a solver of second order.
+func (c *Config) validateSecond(f *usage.Faults) {
+	switch c.Loss.Function {
+	case "hinge", "quantile":
+		f.Add("Batch.Solver", "the %s loss has no second derivative, which %s needs: use logistic, squared or poisson, or L-BFGS", c.Loss.Function, c.Batch.Solver)
+	}
+	if c.Batch.Semantics == optim.VW9 {
+		f.Add("Batch.Semantics", "the preconditioner of vw 9 is L-BFGS's: leave it or learn.Config.Batch.Solver out")
+	}
+	if c.Batch.HessianOn {
+		f.Add("Batch.HessianOn", "%s makes products with the whole Hessian: leave it out", c.Batch.Solver)
+	}
+	if c.mixes() {
+		f.Add("Batch.Mem", "0 pairs make conjugate gradients, which is another solver: leave it or learn.Config.Batch.Solver out")
 	}
 }
 

@@ -117,7 +117,7 @@ var Learn = slices.Concat([]*cli.Spec{
 	{Name: "random_weights", Sets: "Model.Start.Random", Kind: cli.Boolean, Category: catUpdate, More: true, Help: "start weights from -0.5 to 0.5"},
 	{Name: "normal_weights", Sets: "Model.Start.Normal", Kind: cli.Boolean, Category: catUpdate, More: true, Help: "start weights of the normal distribution"},
 	{Name: "truncated_normal_weights", Sets: "Model.Start.Truncated", Kind: cli.Boolean, Category: catUpdate, More: true, Help: "start weights of the normal distribution, within two standard deviations"},
-	{Name: "random_seed", Sets: "Model.Start.Seed,Data.ShuffleSeed", Kind: cli.Integer, Max: 1<<64 - 1, Wraps: true, Category: catUpdate, Arg: "N", Def: "0", More: true, Help: "seed of all that is drawn"},
+	{Name: "random_seed", Sets: "Model.Start.Seed,Data.ShuffleSeed,Batch.SampleSeed", Kind: cli.Integer, Max: 1<<64 - 1, Wraps: true, Category: catUpdate, Arg: "N", Def: "0", More: true, Help: "seed of all that is drawn"},
 	{Name: "sgd", Sets: "SGD.Plain", Kind: cli.Boolean, Category: catUpdate, More: true, Help: "plain SGD: none of the next three by itself"},
 	{Name: "adaptive", Sets: "SGD.Adaptive", Kind: cli.Boolean, Category: catUpdate, More: true, Help: "a learning rate for each feature"},
 	{Name: "normalized", Sets: "SGD.Normalized", Kind: cli.Boolean, Category: catUpdate, More: true, Help: "updates that do not depend on a feature's scale"},
@@ -154,6 +154,8 @@ var Learn = slices.Concat([]*cli.Spec{
 	{Name: "output_feature_regularizer_binary", Sets: "Reg.Output", Kind: cli.Text, Category: catBatch, Arg: "FILE", Empty: true, More: true, Help: "write such a file, with the Hessian at the end as λ"},
 	{Name: "output_feature_regularizer_text", Sets: "Reg.OutputText", Kind: cli.Text, Category: catBatch, Arg: "FILE", Empty: true, More: true, Help: "write the same as text"},
 	{Name: "bfgs_semantics", Sets: "Batch.Semantics", Read: bfgsSemantics, Kind: cli.Text, Category: catBatch, Arg: "S", Choices: []string{"vw7", "vw9"}, Def: "vw7", More: true, Help: "vw9: the preconditioner of vw 8.2 and later, for jobs with its workers"},
+	{Name: "solver", Sets: "Batch.Solver", Kind: cli.Text, Category: catBatch, Arg: "S", Choices: []string{"auto", "giant", "lbfgs", "newton"}, Def: "lbfgs", More: true, Help: "newton: few passes; giant: few exchanges; auto: by measured times"},
+	{Name: "hessian_sample", Sets: "Batch.HessianSample", Kind: cli.Float, Category: catBatch, Arg: "X", More: true, Help: "with --solver: share of the examples in the Hessian (1; auto: 0.1)"},
 	{Name: "sgd_l2", Sets: "Reg.SGDL2", Kind: cli.Float, Category: catBatch, Arg: "X", Def: "0", More: true, Help: "L2 regularisation of the hybrid's SGD"},
 
 	{Name: "predictions", Short: "p", Sets: "Output.Predictions", Kind: cli.Text, Category: catOutput, Arg: "FILE", Help: "write predictions; \"stdout\" is standard output"},

@@ -27,6 +27,9 @@ const (
 
 var ownCases = []compat.Case{
 	own("bfgs_semantics", "", "bfgs conjugate_gradient hybrid", ofBFGS),
+	own("solver", "", "bfgs hybrid", "it is for training over whole passes: add --bfgs, or --hybrid P:Q"),
+	own("hessian_sample", "", "solver=newton solver=giant solver=auto", "L-BFGS uses no Hessian between its passes"),
+	own("mem", "solver=newton|solver=giant", "", "it is the number of L-BFGS's pairs"),
 	own("sgd_l2", "", "hybrid", "it is for the SGD of the hybrid; without a hybrid, SGD takes --l2"),
 	own("shuffle", "", "passes hybrid", "the first pass is read as it stands"),
 	own("shuffle_memory", "", "shuffle", "nothing is shuffled"),

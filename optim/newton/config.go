@@ -31,6 +31,9 @@ const (
 	// in liblinear.
 	sufficient = 0.01
 
+	// faithful is the least share with which the quadratic model counts as right.
+	faithful = 0.25
+
 	// searches bounds how often the steps of a trial are reduced before the run ends.
 	searches = 3
 )

@@ -61,11 +61,9 @@ func Local(dst []float32, req optim.Request, p *descent.Penalty, shard Shard) (p
 		if err := shard.Product(hd, cg.D); err != nil {
 			return cg.Iter, err
 		}
-		vector.Each(n, func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				hd[i] = float32(float32(scale)*hd[i]) + float32(missing[i]*cg.D[i])
-			}
-		})
+		for i, m := range missing {
+			hd[i] = float32(float32(scale)*hd[i]) + float32(m*cg.D[i])
+		}
 		p.AddProduct(hd, cg.D)
 		ok = !cg.Next(hd, precond, Tolerance, MaxProducts)
 	}

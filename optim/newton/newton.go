@@ -234,9 +234,10 @@ func (s *Solver) keep(c *CG) { s.st.Rho, s.st.Q, s.st.Iter = c.Rho, c.Q, c.Iter 
 // product continues conjugate gradients, and follows the direction when it is found.
 func (s *Solver) product(sums *optim.Sums, row *optim.Row) {
 	st := &s.st
-	s.cfg.Penalty.AddProduct(sums.Gradient, st.D)
+	copy(s.g, sums.Gradient) // the caller keeps its sums
+	s.cfg.Penalty.AddProduct(s.g, st.D)
 	c := s.system()
-	done := c.Next(sums.Gradient, st.Precond, Tolerance, MaxProducts)
+	done := c.Next(s.g, st.Precond, Tolerance, MaxProducts)
 	s.keep(c)
 	switch {
 	case !done:
@@ -285,7 +286,8 @@ func (s *Solver) judge(sums *optim.Sums, row *optim.Row) {
 	decrease := st.Loss - loss
 	st.Loss = loss
 	s.begin(row)
-	if st.Status == optim.Running && decrease < float64(s.cfg.Termination*st.Loss) {
+	// A small decrease is no sign of the end if the step was the fault.
+	if st.Status == optim.Running && row.Wolfe1 >= faithful && decrease < float64(s.cfg.Termination*st.Loss) {
 		s.stop(optim.Converged, row)
 	}
 }

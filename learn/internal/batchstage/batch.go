@@ -21,7 +21,7 @@ import (
 	"github.com/gvw-project/gvw/optim/vector"
 )
 
-// Batch is the stage of passes of a batch solver (L-BFGS, CG). A step is one pass over the
+// Batch is the stage of passes of a batch solver (L-BFGS, CG, Newton, GIANT). A step is one pass over the
 // shard, which computes the sums that the solver has asked for. Its exchange adds the sums of
 // all ranks. Its commit passes them to the solver, which takes the same decision on every rank.
 type Batch struct {
@@ -31,9 +31,15 @@ type Batch struct {
 
 	short bool // too few passes are left to start the solver again
 
+	auto   bool   // Config.Method was Auto, and may have been replaced
+	effort effort // of this process
+	costs  costs  // measured in the first pass, for Auto
+
 	part *optim.Sums // over this rank's examples
 	sums *optim.Sums // over all ranks' examples; the same memory unless the state must survive
 	row  []byte
+
+	heldLoss, heldWeight float64 // of the pass that is being committed: sums over the examples held out
 
 	hessian bool      // a last pass must compute the diagonal of the Hessian
 	final   []float32 // the diagonal that it has computed
@@ -70,8 +76,9 @@ func NewBatch(c BatchConfig, w []float32) (*Batch, error) {
 	c.Console.Table.Next = math.Inf(1) // no rows: vw prints the trace of the solver instead
 	return &Batch{
 		BatchConfig: c, solver: solver,
-		acc:     summation{read: c.Read, tally: c.Tally, semantics: c.Config.Semantics},
+		acc:     summation{read: c.Read, tally: c.Tally, semantics: c.Config.Semantics, quadratic: c.Config.quadratic()},
 		hessian: c.Keeps != nil && c.Keeps.Hessian,
+		auto:    c.Config.Method == Auto,
 	}, nil
 }
 
@@ -94,14 +101,37 @@ func (m *Batch) Next() (string, bool) {
 func (m *Batch) Work(ctx context.Context) error {
 	req := m.request()
 	m.begin(req.Kind)
-	m.acc.begin(req, m.part, m.solver.Row().Pass+1)
+	switch req.Kind {
+	case optim.Product:
+		return m.product(ctx, req, m.part.Gradient, req.Dir)
+	case optim.Local:
+		return m.local(ctx, req)
+	}
+	var seconds float64
+	cached := !m.Read.Data.ReadsText()
+	if err := timed(&seconds, func() error { return m.pass(ctx, req, m.part) }); err != nil {
+		return err
+	}
+	if m.costs = (costs{pass: m.acc.busy.Seconds(), examples: float64(m.acc.n)}); cached {
+		m.costs.pass = seconds // later passes read no text, and take less time than one that does
+	}
+	m.solver.Prepare(m.part)
+	return nil
+}
+
+// pass reads the shard once and sums what the request asks for.
+func (m *Batch) pass(ctx context.Context, req optim.Request, sums *optim.Sums) error {
+	m.acc.begin(req, sums, m.solver.Row().Pass+1)
 	if err := m.Read.Batches(ctx, m.acc.batch); err != nil {
 		return err
 	}
+	m.effort.passes++
 	if err := m.acc.end(); err != nil {
 		return err
 	}
-	m.solver.Prepare(m.part)
+	if t := m.Tally; t.Passes == 0 && !t.Fixed {
+		m.forget() // the range of predictions was still growing, and a pass that repeats this one has the final range
+	}
 	return nil
 }
 
@@ -122,7 +152,11 @@ func (m *Batch) Exchange(ctx context.Context, g *allreduce.Group) error {
 	}
 	m.arrange(m.request().Kind)
 	m.sums.Loss, m.sums.Weight, m.sums.Curvature = m.part.Loss, m.part.Weight, m.part.Curvature
+	m.sums.Trials = append(m.sums.Trials[:0], m.part.Trials...)
 	if m.Job.Total > 1 {
+		if g.Stream() && m.Config.Method != Pairs {
+			return fmt.Errorf("the job has workers of vw, which know no exchanges of %s: leave learn.Config.Batch.Solver out", m.Config.name())
+		}
 		if err := m.reduce(ctx, g, m.request().Kind); err != nil {
 			return err
 		}
@@ -131,7 +165,7 @@ func (m *Batch) Exchange(ctx context.Context, g *allreduce.Group) error {
 		return err
 	}
 	req, more := m.solver.Request()
-	if !more || req.Kind == optim.Curvature {
+	if !more || req.Kind >= optim.Curvature {
 		return nil // the weights are those of the pass before, and so are the measures
 	}
 	return m.Tally.Validate(ctx, m.Tally.JudgeBy(func(fs []feature.Feature, initial float32, r loss.Range) float32 {
@@ -145,17 +179,35 @@ func (m *Batch) reduce(ctx context.Context, g *allreduce.Group, kind optim.Kind)
 	sums, part := m.sums, m.part
 	m.Job.Register(sums.Gradient, part.Gradient, sums.Diagonal, part.Diagonal)
 	if kind == optim.First {
+		m.effort.vectors++
 		if err := g.AllReduceInto(ctx, allreduce.Vec(sums.Diagonal).Named("diagonal of the Hessian"), allreduce.Vec(part.Diagonal), allreduce.Sum); err != nil {
 			return err
 		}
 	}
-	if err := m.reduceScalars(ctx, g, kind); err != nil {
-		return err
+	switch kind {
+	case optim.Trial:
+		return g.AllReduce(ctx, allreduce.Vec(sums.Trials).Named("losses of steps"), allreduce.Sum)
+	case optim.First, optim.Gradient, optim.Curvature:
+		if err := m.reduceScalars(ctx, g, kind); err != nil {
+			return err
+		}
 	}
 	if kind == optim.Curvature {
 		return nil
 	}
-	return g.AllReduceInto(ctx, allreduce.Vec(sums.Gradient).Named("gradient"), allreduce.Vec(part.Gradient), allreduce.Sum)
+	m.effort.vectors++
+	err := timed(&m.costs.reduce, func() error {
+		return g.AllReduceInto(ctx, allreduce.Vec(sums.Gradient).Named(vectorNames[kind]), allreduce.Vec(part.Gradient), allreduce.Sum)
+	})
+	if err != nil || m.Config.Method != Auto {
+		return err
+	}
+	return m.costs.share(ctx, g)
+}
+
+// vectorNames are the names of the vectors in the log of collectives.
+var vectorNames = map[optim.Kind]string{
+	optim.First: "gradient", optim.Gradient: "gradient", optim.Product: "product with the Hessian", optim.Local: "direction",
 }
 
 // reduceScalars adds the scalars. Ranks of gvw use one call of float64. A job with vw workers
@@ -190,8 +242,12 @@ func (m *Batch) reduceScalars(ctx context.Context, g *allreduce.Group, kind opti
 // Commit passes the sums to the solver and prints its row of vw's trace.
 func (m *Batch) Commit() error {
 	t := m.Tally
-	h := m.Job.All.Stats.Holdout
+	h := &m.Job.All.Stats.Holdout
+	m.heldLoss, m.heldWeight = h.PassLoss, h.PassWeight
 	req, more := m.solver.Request()
+	if more && !counts(req.Kind) {
+		return m.accept()
+	}
 	// The validation set has measured the weights of this request, before the solver moves on.
 	if more && t.Valid.Improves() {
 		m.best = append(m.best[:0], req.X...)
@@ -201,22 +257,16 @@ func (m *Batch) Commit() error {
 		m.hessian, m.final = false, m.sums.Diagonal
 		return t.Report(m.Config.name())
 	}
-	if err := m.solver.Accept(m.sums); err != nil {
-		if _, ok := errors.AsType[*optim.DivergeError](err); ok {
-			return m.Read.Divergence(err)
-		}
-		return err
-	}
-	row := m.solver.Row()
-	if t.Holdout && row.Pass > 1 { // vw shows the training loss of the first pass
-		row.HeldOut, row.HoldoutKnown = true, h.PassWeight > 0
-		if row.HoldoutKnown {
-			row.Holdout = h.PassLoss / h.PassWeight
+	if m.Config.Method == Auto {
+		if err := m.choose(); err != nil {
+			return err
 		}
 	}
-	m.row = optim.AppendRow(m.row[:0], row)
-	if err := m.Console.Say(m.row); err != nil {
+	if err := m.accept(); err != nil {
 		return err
+	}
+	if m.auto && !m.Job.Keep {
+		m.sums, m.part = nil, nil // they may belong to the solver before the choice
 	}
 	req, more = m.solver.Request()
 	if better && more && t.Valid == nil {
@@ -238,10 +288,32 @@ func (m *Batch) Commit() error {
 	return t.Report(m.Config.name())
 }
 
+// accept passes the sums to the solver, and prints the row of its trace.
+func (m *Batch) accept() error {
+	if err := m.solver.Accept(m.sums); err != nil {
+		if _, ok := errors.AsType[*optim.DivergeError](err); ok {
+			return m.Read.Divergence(err)
+		}
+		return err
+	}
+	row := m.solver.Row()
+	if m.Tally.Holdout && row.Pass > 1 { // vw shows the training loss of the first pass
+		row.HeldOut, row.HoldoutKnown = true, m.heldWeight > 0
+		if row.HoldoutKnown {
+			row.Holdout = m.heldLoss / m.heldWeight
+		}
+	}
+	if m.row = optim.AppendRow(m.row[:0], row); len(m.row) == 0 {
+		return nil
+	}
+	return m.Console.Say(m.row)
+}
+
 // Finish prints why the solver has stopped, and ends training. The model has the weights of the
 // best pass if the holdout loss has stopped training, as in vw, and the last ones otherwise.
 func (m *Batch) Finish() (training.Outcome, error) {
 	m.acc = summation{}
+	m.logEffort()
 	w := m.solver.Weights()
 	if m.stop && m.best != nil {
 		w = m.best
@@ -290,6 +362,7 @@ func (m *Batch) Shrink() (void bool, err error) {
 		m.short = true
 		return true, nil
 	}
+	m.forget()
 	m.solver, err = m.Config.solver(m.solver.Weights(), m.Passes)
 	return true, err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/gvw-project/gvw/optim/cg"
 	"github.com/gvw-project/gvw/optim/descent"
 	"github.com/gvw-project/gvw/optim/lbfgs"
+	"github.com/gvw-project/gvw/optim/newton"
 )
 
 // In a job that recovers from losses, a rank adds up into vectors of its own, and the sums of
@@ -58,8 +59,9 @@ func room(sums *optim.Sums, kind optim.Kind, n int) {
 
 // solverState is the state of a solver between two passes. One of its fields is set.
 type solverState struct {
-	lbfgs *lbfgs.State
-	cg    *cg.State
+	lbfgs  *lbfgs.State
+	cg     *cg.State
+	newton *newton.State
 }
 
 // solverState returns the state that is being read, or that of the current solver.
@@ -74,6 +76,9 @@ func (m *Batch) solverState() solverState {
 	case *cg.Solver:
 		st := solver.State()
 		return solverState{cg: &st}
+	case *newton.Solver:
+		st := solver.State()
+		return solverState{newton: &st}
 	}
 	panic(fmt.Sprintf("BUG: learn: the state of a %T is not known", m.solver))
 }
@@ -81,10 +86,19 @@ func (m *Batch) solverState() solverState {
 // Shared codes the state of the solver, except its vectors.
 func (m *Batch) Shared(c *snapshot.Coder) {
 	m.got = solverState{}
+	if m.auto {
+		method := int(m.Config.Method)
+		if c.Number("solver", &method, int(Auto)); c.Reading() && Method(method) != m.Config.Method {
+			c.FailWith(m.become(Method(method)))
+		}
+	}
 	st := m.solverState()
-	if st.cg != nil {
+	switch {
+	case st.newton != nil:
+		codeNewton(c, &st.newton.Head)
+	case st.cg != nil:
 		codeHead(c, &st.cg.Head)
-	} else {
+	default:
 		codeHead(c, &st.lbfgs.Head)
 		last := len(st.lbfgs.Rho) - 1
 		c.Number("pairs of L-BFGS", &st.lbfgs.Older, last)
@@ -116,13 +130,19 @@ func (m *Batch) Shared(c *snapshot.Coder) {
 func (m *Batch) SharedArrays() []snapshot.Array {
 	st := m.solverState()
 	var arrays []snapshot.Array
-	if l := st.lbfgs; l != nil {
+	switch {
+	case st.newton != nil:
+		for i, v := range st.newton.Vectors() {
+			arrays = append(arrays, snapshot.Array{Name: newtonNames[i], V: v})
+		}
+	case st.lbfgs != nil:
+		l := st.lbfgs
 		arrays = append(arrays, snapshot.Array{Name: "weights", V: l.X}, snapshot.Array{Name: "direction", V: l.Dir}, snapshot.Array{Name: "preconditioner", V: l.Precond})
 		for j := range l.Older + 1 {
 			i := (l.Origin + j) % len(l.Y)
 			arrays = append(arrays, snapshot.Array{Name: fmt.Sprintf("y of pair %d", j), V: l.Y[i]}, snapshot.Array{Name: fmt.Sprintf("s of pair %d", j), V: l.S[i]})
 		}
-	} else {
+	default:
 		g := st.cg
 		arrays = append(arrays, snapshot.Array{Name: "weights", V: g.X}, snapshot.Array{Name: "direction", V: g.Dir}, snapshot.Array{Name: "preconditioner", V: g.Precond},
 			snapshot.Array{Name: "weights before the step", V: g.X0}, snapshot.Array{Name: "gradient before the step", V: g.G0})
@@ -136,6 +156,9 @@ func (m *Batch) SharedArrays() []snapshot.Array {
 	return arrays
 }
 
+// newtonNames are the names of the vectors of newton.State.
+var newtonNames = [...]string{"weights", "weights before the step", "direction", "residual", "preconditioner", "conjugate direction"}
+
 // Own codes nothing. The record has everything that belongs to one rank.
 func (m *Batch) Own(*snapshot.Coder) {}
 
@@ -143,6 +166,7 @@ func (m *Batch) Own(*snapshot.Coder) {}
 func (m *Batch) Adopt() (err error) {
 	m.solver, err = m.Config.restore(m.got, m.Passes)
 	m.got = solverState{}
+	m.forget()
 	if !m.Job.Keep {
 		m.sums, m.part = nil, nil // they belong to the solver, which has been replaced
 	}
@@ -158,13 +182,22 @@ func (m *Batch) Outcome(c *snapshot.Coder) {
 	for _, v := range []*float64{&m.sums.Loss, &m.sums.Weight, &m.sums.Curvature} {
 		c.F64("sums", v)
 	}
+	if req := m.request(); req.Kind == optim.Trial {
+		if c.Reading() {
+			m.sums.Trials = make([]float64, len(req.Steps))
+		}
+		c.F64s("losses of steps", m.sums.Trials)
+	}
+	if m.Config.Method == Auto {
+		m.costs.code(c)
+	}
 }
 
 // OutcomeArrays returns the vector sums that the current pass has.
 func (m *Batch) OutcomeArrays() []snapshot.Array {
 	var arrays []snapshot.Array
 	kind := m.request().Kind
-	if kind != optim.Curvature {
+	if kind != optim.Curvature && kind != optim.Trial {
 		arrays = append(arrays, snapshot.Array{Name: "gradient", V: m.sums.Gradient})
 	}
 	if kind == optim.First {
@@ -186,11 +219,26 @@ func codeHead(c *snapshot.Coder, h *descent.Head) {
 	codeRow(c, &h.Last)
 }
 
+// codeNewton codes the scalars of Newton's method.
+func codeNewton(c *snapshot.Coder, h *newton.Head) {
+	next, status := int(h.Next), int(h.Status)
+	c.Number("next pass of the solver", &next, int(optim.Trial))
+	c.Number("status of the solver", &status, int(optim.PassLimit))
+	h.Next, h.Status = optim.Kind(next), optim.Status(status)
+	for _, v := range []*int{&h.Pass, &h.Round, &h.Tried, &h.Iter} {
+		c.Number("counts of the solver", v, snapshot.MaxCount)
+	}
+	for _, v := range []*float64{&h.Weight, &h.Loss, &h.Step, &h.Slope, &h.Rho, &h.Q} {
+		c.F64("numbers of the solver", v)
+	}
+	codeRow(c, &h.Last)
+}
+
 // codeRow codes a row of the trace.
 func codeRow(c *snapshot.Coder, r *optim.Row) {
 	kind, move := int(r.Kind), int(r.Move)
 	c.Number("pass of the trace", &r.Pass, snapshot.MaxCount)
-	c.Number("kind of the trace", &kind, int(optim.Curvature))
+	c.Number("kind of the trace", &kind, int(optim.Trial))
 	c.Number("move of the trace", &move, int(optim.Revise))
 	r.Kind, r.Move = optim.Kind(kind), optim.Move(move)
 	for _, v := range []*float64{

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/learn/internal/examples"
@@ -36,18 +37,48 @@ type summation struct {
 	examples []feature.Example // with the weights of their classes
 	weighted []feature.Example // room for those
 	terms    []term
+	trials   []float32 // losses of the examples at the steps of a Trial request
+
+	quadratic *quadratic // collects the second derivatives of a pass; nil: they are not kept
+	collects  bool       // the current pass is collected
+
+	busy time.Duration // time of this pass outside the reader
 }
+
+// counts reports whether a pass of the kind counts its examples as seen. The passes between a
+// gradient and its step do not: they are over the same weights, or over weights that are only
+// tried.
+func counts(kind optim.Kind) bool { return kind <= optim.Curvature }
 
 // begin clears the sums for a pass.
 func (a *summation) begin(req optim.Request, sums *optim.Sums, pass int) {
-	a.req, a.sums, a.pass, a.n, a.place = req, sums, pass, 0, 0
+	a.req, a.sums, a.pass, a.n, a.place, a.busy = req, sums, pass, 0, 0, 0
 	sums.Loss, sums.Weight, sums.Curvature = 0, 0, 0
-	if req.Kind != optim.Curvature {
+	sums.Trials = sums.Trials[:0]
+	for range req.Steps {
+		sums.Trials = append(sums.Trials, 0)
+	}
+	if a.collects = a.quadratic != nil && req.Kind != optim.Product && req.Kind != optim.Trial; a.collects {
+		a.quadratic.begin(req.Round, len(req.X))
+	}
+	switch req.Kind {
+	case optim.First, optim.Gradient, optim.Product:
 		a.gradient = zeroed(a.gradient, len(req.X))
 	}
-	if req.Kind == optim.First {
+	if req.Kind == optim.First && !a.collects {
 		a.diagonal = zeroed(a.diagonal, len(req.X))
 	}
+}
+
+// squares returns where the diagonal of the Hessian is added up, nil if the pass has none.
+func (a *summation) squares() []float64 {
+	switch {
+	case a.collects:
+		return a.quadratic.diagonal
+	case a.req.Kind == optim.First:
+		return a.diagonal
+	}
+	return nil
 }
 
 // batch adds a batch of examples in three sweeps:
@@ -57,6 +88,8 @@ func (a *summation) begin(req optim.Request, sums *optim.Sums, pass int) {
 //  3. The vectors are added up. Threads share the weights and not the examples, so that each
 //     weight is still added up in the order of the examples.
 func (a *summation) batch(b *feature.Batch) error {
+	begun := time.Now()
+	defer func() { a.busy += time.Since(begun) }()
 	t := a.tally
 	a.examples = a.read.Within(b.Examples, a.place)
 	if len(t.ClassWeights) > 0 {
@@ -71,6 +104,7 @@ func (a *summation) batch(b *feature.Batch) error {
 		a.examples = a.weighted
 	}
 	a.terms = slices.Grow(a.terms[:0], len(a.examples))[:len(a.examples)]
+	a.trials = slices.Grow(a.trials[:0], len(a.examples)*len(a.req.Steps))[:len(a.examples)*len(a.req.Steps)]
 	// While the range of predictions follows the labels, each prediction depends on the labels
 	// before it, and the first sweep cannot run ahead.
 	ordered := t.Passes == 0 && !t.Fixed
@@ -86,6 +120,14 @@ func (a *summation) batch(b *feature.Batch) error {
 		ex, term := &a.examples[i], &a.terms[i]
 		a.place += int(ex.Before) + 1
 		held := a.read.Holdout.Holds(a.place)
+		if !counts(a.req.Kind) {
+			if held || !ex.Labeled() || !(ex.Weight > 0) {
+				term.first, term.second = 0, 0
+			} else {
+				a.again(b, i)
+			}
+			continue
+		}
 		t.Calls.Count(ex, t.Learns(held))
 		shown := t.Seen
 		if t.Passes == 0 {
@@ -98,6 +140,8 @@ func (a *summation) batch(b *feature.Batch) error {
 			term.first, term.second = 0, 0
 		} else if a.add(ex, term); !optim.Finite(a.sums.Loss + a.sums.Curvature) {
 			return a.diverged(b, ex, term.raw, term.loss)
+		} else if a.collects {
+			a.quadratic.add(b, ex, a.place, term.second)
 		}
 		t.Spared = tally.SparedWeight(&b.Examples[i], ex)
 		p := term.p
@@ -108,11 +152,23 @@ func (a *summation) batch(b *feature.Batch) error {
 			return err
 		}
 	}
-	if a.req.Kind == optim.Curvature {
+	if a.req.Kind == optim.Curvature || a.req.Kind == optim.Trial {
 		return nil
 	}
-	share(len(a.gradient), a.threads(len(b.Features)), func(lo, hi int) { a.scatter(b, lo, hi) })
+	share(len(a.req.X), a.threads(len(b.Features)), func(lo, hi int) { a.scatter(b, lo, hi) })
 	return nil
+}
+
+// again adds what a pass over weights that have been counted adds of example i.
+func (a *summation) again(b *feature.Batch, i int) {
+	ex, term := &a.examples[i], &a.terms[i]
+	if a.collects {
+		a.quadratic.add(b, ex, a.place, term.second)
+	}
+	steps := len(a.req.Steps)
+	for k, l := range a.trials[i*steps : (i+1)*steps] {
+		a.sums.Trials[k] += float64(float64(ex.Weight) * float64(l))
+	}
 }
 
 // term is the contribution of one example.
@@ -132,6 +188,21 @@ func (a *summation) evaluate(b *feature.Batch, i int) {
 	if !ex.Labeled() {
 		return
 	}
+	switch a.req.Kind {
+	case optim.Trial:
+		along := dot(a.req.Dir, fs)
+		for k, step := range a.req.Steps {
+			p := seen.Clip(float32(float64(raw) + float64(step*along)))
+			a.trials[i*len(a.req.Steps)+k] = l.Loss(seen, p, ex.Label)
+		}
+		return
+	case optim.Product:
+		t.first = l.Second(seen, t.p, ex.Label) * ex.Weight * float32(dot(a.req.Dir, fs))
+		return
+	case optim.Local:
+		t.second = l.Second(seen, t.p, ex.Label) * ex.Weight
+		return
+	}
 	t.loss = l.Loss(seen, t.p, ex.Label)
 	if a.req.Kind == optim.Curvature {
 		t.second = l.Second(seen, t.p, ex.Label)
@@ -144,7 +215,7 @@ func (a *summation) evaluate(b *feature.Batch, i int) {
 	// float32 as vw has them: their product with a value is then exact in
 	// float64, and no fused multiply-add can change the sum.
 	t.first = l.First(seen, t.p, ex.Label) * ex.Weight
-	if a.req.Kind == optim.First {
+	if a.req.Kind == optim.First || a.collects {
 		t.second = l.Second(seen, t.p, ex.Label) * ex.Weight
 	}
 }
@@ -164,10 +235,12 @@ func (a *summation) add(ex *feature.Example, t *term) {
 // scatter adds the examples' contributions to the weights from lo to hi-1.
 func (a *summation) scatter(b *feature.Batch, lo, hi int) {
 	from, span := uint64(lo), uint64(hi-lo)
-	g := a.gradient[lo:hi]
-	var h []float64
-	if a.req.Kind == optim.First {
-		h = a.diagonal[lo:hi]
+	var g, h []float64
+	if a.req.Kind != optim.Local {
+		g = a.gradient[lo:hi]
+	}
+	if h = a.squares(); h != nil {
+		h = h[lo:hi]
 	}
 	for i := range a.examples {
 		t := &a.terms[i]
@@ -177,7 +250,9 @@ func (a *summation) scatter(b *feature.Batch, lo, hi int) {
 			if k >= span {
 				continue
 			}
-			g[k] += first * float64(f.Value)
+			if g != nil {
+				g[k] += first * float64(f.Value)
+			}
 			if h != nil {
 				h[k] += second * float64(f.Value*f.Value)
 			}
@@ -213,8 +288,19 @@ func share(n, threads int, f func(lo, hi int)) {
 
 // end rounds the sums to the float32 that ranks exchange.
 func (a *summation) end() error {
-	if a.req.Kind == optim.Curvature {
+	if a.collects {
+		a.quadratic.end()
+	}
+	switch a.req.Kind {
+	case optim.Curvature, optim.Local:
 		return nil
+	case optim.Trial:
+		for k := range a.sums.Trials {
+			a.sums.Trials[k] *= loss.Integral(a.tally.Loss)
+		}
+		return nil
+	case optim.Product:
+		return a.narrow("product with the Hessian", a.sums.Gradient, a.gradient)
 	}
 	if a.semantics != optim.VW9 { // vw 9 reports the loss without this factor
 		a.sums.Loss *= loss.Integral(a.tally.Loss)
@@ -225,7 +311,7 @@ func (a *summation) end() error {
 	if a.req.Kind != optim.First {
 		return nil
 	}
-	err := a.narrow("diagonal of the Hessian", a.sums.Diagonal, a.diagonal)
+	err := a.narrow("diagonal of the Hessian", a.sums.Diagonal, a.squares())
 	a.diagonal = nil
 	return err
 }
