@@ -6,6 +6,7 @@ package verbs
 
 import (
 	"errors"
+	"fmt"
 	"net/netip"
 	"os/exec"
 	"strings"
@@ -72,8 +73,8 @@ func vanish(t *testing.T, command ...string) {
 		if err != nil {
 			t.Errorf("%v: %v %s", command, err, &talk)
 		}
-	case <-time.After(30 * time.Second):
-		t.Fatalf("%v has not ended 30 s after all was closed", command)
+	case <-time.After(guestLimit):
+		t.Fatalf("%v has not ended %v after all was closed", command, guestLimit)
 	}
 	t.Logf("it has vanished %v after all was closed", time.Since(closed).Round(time.Millisecond))
 	gone := func() (bool, error) {
@@ -126,8 +127,8 @@ func until(call func() (bool, error)) error {
 		if done || err != nil {
 			return err
 		}
-		if time.Since(begun) > time.Minute {
-			return errors.New("it has taken a minute")
+		if time.Since(begun) > guestLimit {
+			return fmt.Errorf("it has taken %v", guestLimit)
 		}
 	}
 }
