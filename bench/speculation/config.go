@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"math"
 	"time"
+
+	"github.com/gvw-project/gvw/allreduce/transport"
 )
 
 // Config describes the job. The zero value is valid.
@@ -33,6 +35,8 @@ type Config struct {
 	Within time.Duration
 	// Log receives the log of the server and the ranks; nil discards it.
 	Log *slog.Logger
+
+	network transport.Network // carries all connections; nil: transport.TCP
 }
 
 const (
@@ -50,6 +54,9 @@ func (c Config) withDefaults() Config {
 	c.Factor = cmp.Or(c.Factor, 10)
 	c.Floats = cmp.Or(c.Floats, 1<<16)
 	c.Within = cmp.Or(c.Within, 20*time.Second)
+	if c.network == nil {
+		c.network = transport.TCP
+	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce"
-	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/internal/spantree/server"
 )
@@ -66,7 +65,7 @@ func (j *job) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l, err := transport.TCP.Listen(ctx, "127.0.0.1:0")
+	l, err := j.cfg.network.Listen(ctx, "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("speculation: cannot start the server: %w", err)
 	}
@@ -121,7 +120,7 @@ func (j *job) start(ctx context.Context, rank int, duplicate bool) {
 // attempt runs one attempt, as its process would.
 func (j *job) attempt(ctx context.Context, a *attempt) error {
 	cfg := allreduce.Config{
-		Server: j.server, Job: protocol.Job{UniqueID: 1, RunKey: "speculation"}, Rank: a.rank, Total: j.cfg.Ranks,
+		Server: j.server, Job: protocol.Job{UniqueID: 1, RunKey: "speculation"}, Rank: a.rank, Total: j.cfg.Ranks, Network: j.cfg.network,
 		Listen: "127.0.0.1:0", OnLoss: allreduce.Wait, NoSharedMemory: true, Heartbeat: 100 * time.Millisecond, Log: j.cfg.Log,
 	}
 	if j.duplicates {
