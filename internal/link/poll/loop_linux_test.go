@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -140,6 +141,34 @@ func TestRingsReplaceSockets(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestAWaitSleeps: a rank that waits at a ring, or at a socket, sleeps until a chunk arrives.
+func TestAWaitSleeps(t *testing.T) {
+	for _, shared := range []bool{true, false} {
+		a, b := newPair(t, options{shared: shared})
+		for round := range 4 { // the links turn to rings
+			exchange(t, a, b, round, 50_000)
+		}
+		for round := range 3 {
+			chunk := content(1, 0, round, 1000)
+			a.begin(make([][][]byte, 2), []int{1: 1})
+			ended := make(chan struct{})
+			go func() {
+				a.finish(t.Context())
+				close(ended)
+			}()
+			for !a.loop.asleep.Load() {
+				runtime.Gosched()
+			}
+			b.begin([][][]byte{0: {chunk}}, make([]int, 2))
+			b.finish(t.Context())
+			<-ended
+			if got := a.received(1); !bytes.Equal(got[len(got)-1], chunk) {
+				t.Errorf("shared %v, round %d: other bytes", shared, round)
+			}
+		}
 	}
 }
 
