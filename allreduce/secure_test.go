@@ -14,11 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gvw-project/gvw/allreduce/internal/epoch"
-
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/auth/authtest"
+	"github.com/gvw-project/gvw/allreduce/internal/epoch"
 	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/allreduce/transport/mem"
 	"github.com/gvw-project/gvw/internal/link/netconn"
 )
 
@@ -116,20 +116,21 @@ func TestReplayedGreeting(t *testing.T) {
 
 // Any number of pending handshakes of other clients does not keep a rank from connecting.
 func TestManyStrangersHoldUpNobody(t *testing.T) {
-	j := newTCPJob(t, 2, Config{})
-	addr := j.groups[1].mesh.Addr().String()
-	for range 3 * maxPending {
-		c, err := net.Dial("tcp", addr)
-		if err != nil {
-			t.Fatal(err)
+	inBubble(t, 2, Config{}, func(t *testing.T, j *testJob, n *mem.Network) {
+		addr, stranger := j.groups[1].mesh.Addr().String(), n.Host("stranger")
+		for range 3 * maxPending {
+			c, err := stranger.Dial(ctx, addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
 		}
-		defer c.Close()
-	}
-	start := time.Now()
-	checkCollectives(t, j, 10)
-	if took := time.Since(start); took > handshakeTimeout/2 {
-		t.Errorf("the strangers held up the job for %v", took)
-	}
+		start := time.Now()
+		checkCollectives(t, j, 10)
+		if took := time.Since(start); took > handshakeTimeout/2 {
+			t.Errorf("the strangers held up the job for %v", took)
+		}
+	})
 }
 
 // No change to the bytes between two ranks is accepted: either the handshake fails and the next

@@ -17,8 +17,8 @@ import (
 // buffer is the capacity in bytes of each direction of a connection.
 const buffer = 64 << 10
 
-// backlog is the number of connections that may wait for Accept.
-const backlog = 128
+// backlog is the number of connections that may wait for Accept, as on Linux.
+const backlog = 4096
 
 // Network is a set of hosts. Its own methods act as the host "mem".
 type Network struct {
