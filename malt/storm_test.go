@@ -20,13 +20,19 @@ import (
 // partitions and damaged bytes. No job hangs, ranks without a fault come to the end, and each model that is
 // left has a loss within 2 % of that of the same job without faults. GVW_STORM_SEEDS is the number of jobs.
 func TestStorm(t *testing.T) {
+	storms(t, seeds(t, "GVW_STORM_SEEDS", 60, 20), func(*testing.T) (Config, func()) { return Config{}, nil })
+}
+
+// storms runs drawn jobs with the ways of a configuration. If ways returns a function, a fault of some jobs calls it.
+func storms(t *testing.T, jobs int, ways func(t *testing.T) (Config, func())) *tally {
 	var all tally
-	jobs := seeds(t, "GVW_STORM_SEEDS", 60, 20)
 	for seed := range jobs {
 		bubble(t, fmt.Sprint(seed), func(t *testing.T) {
-			calm := newStorm(t, uint64(seed))
+			cfg, _ := ways(t)
+			calm := newStorm(t, uint64(seed), cfg, nil)
 			want := slices.Max(calm.run(false))
-			rough := newStorm(t, uint64(seed))
+			cfg, fail := ways(t)
+			rough := newStorm(t, uint64(seed), cfg, fail)
 			for _, got := range rough.run(true) {
 				difference := math.Abs(got-want) / want
 				all.worst = max(all.worst, difference)
@@ -38,6 +44,7 @@ func TestStorm(t *testing.T) {
 		})
 	}
 	t.Logf("%d jobs: %v", jobs, &all)
+	return &all
 }
 
 // tally counts what a storm has done.
@@ -45,6 +52,7 @@ type tally struct {
 	faults         map[string]int
 	lost, replaced int
 	worst          float64 // largest relative difference of a survivor's loss
+	sent, written  uint64  // updates; written into the memory of their receivers
 }
 
 func (a *tally) add(s *storm) {
@@ -56,15 +64,17 @@ func (a *tally) add(s *storm) {
 	}
 	a.lost += s.lost
 	a.replaced += s.replaced
+	a.sent, a.written = a.sent+s.sent, a.written+s.written
 }
 
 func (a *tally) String() string {
-	return fmt.Sprintf("faults %v, %d attempts lost, %d replaced, largest difference of the loss %.2f %%", a.faults, a.lost, a.replaced, 100*a.worst)
+	return fmt.Sprintf("faults %v, %d attempts lost, %d replaced, %d updates, %d of them written into memory, largest difference of the loss %.2f %%",
+		a.faults, a.lost, a.replaced, a.sent, a.written, 100*a.worst)
 }
 
 // disturbance is a drawn fault.
 type disturbance struct {
-	kind  string // kill, stop, part or damage
+	kind  string // kill, stop, part, damage, or fail of all devices
 	ends  [2]int // ranks; only part has two
 	from  time.Duration
 	lasts time.Duration
@@ -84,6 +94,7 @@ type storm struct {
 	pauses []time.Duration // of a round, by rank
 	data   regression
 	c      *cluster
+	fail   func() // breaks all connections of devices; nil: none
 
 	mu       sync.Mutex
 	hosts    []string // of the newest attempt, by rank
@@ -91,6 +102,8 @@ type storm struct {
 	noise    []*noise
 	lost     int
 	replaced int
+	sent     uint64
+	written  uint64
 }
 
 const (
@@ -99,7 +112,7 @@ const (
 	maxAttempts  = 8
 )
 
-func newStorm(t *testing.T, seed uint64) *storm {
+func newStorm(t *testing.T, seed uint64, cfg Config, fail func()) *storm {
 	rng := rand.New(rand.NewPCG(seed, 11))
 	total := 3 + rng.IntN(5)
 	s := &storm{
@@ -122,7 +135,11 @@ func newStorm(t *testing.T, seed uint64) *storm {
 			from: time.Duration(1+rng.IntN(150)) * time.Millisecond, lasts: time.Duration(rng.IntN(60)) * time.Second,
 		})
 	}
-	s.c = newCluster(t, total, Config{OnLoss: s.policy, Job: Job{UniqueID: 7, RunKey: "storm"}})
+	if s.fail = fail; fail != nil && rng.IntN(3) == 0 {
+		s.faults = append(s.faults, disturbance{kind: "fail", from: time.Duration(1+rng.IntN(150)) * time.Millisecond})
+	}
+	cfg.OnLoss, cfg.Job = s.policy, Job{UniqueID: 7, RunKey: "storm"}
+	s.c = newCluster(t, total, cfg)
 	return s
 }
 
@@ -166,7 +183,7 @@ func (s *storm) run(faults bool) (losses []float64) {
 // healthy reports whether no fault concerns a rank. Damage may concern all connections of a rank.
 func (s *storm) healthy(rank int) bool {
 	return !slices.ContainsFunc(s.faults, func(d disturbance) bool {
-		return d.ends[0] == rank || d.kind == "part" && d.ends[1] == rank || d.kind == "damage"
+		return d.ends[0] == rank || d.kind == "part" && d.ends[1] == rank || d.kind == "damage" || d.kind == "fail"
 	})
 }
 
@@ -226,6 +243,10 @@ func (s *storm) attempt(ctx context.Context, rank int, host string) (model []flo
 		}
 		return g.Done(ctx)
 	})
+	stats := v.Stats()
+	s.mu.Lock()
+	s.sent, s.written = s.sent+stats.Sent, s.written+stats.Written
+	s.mu.Unlock()
 	return slices.Clone(v.Values()), err
 }
 
@@ -250,6 +271,8 @@ func (s *storm) disturb(d disturbance) {
 		n.Part(a, b, false)
 	case d.kind == "damage":
 		s.noise[d.ends[0]].begin(3)
+	case d.kind == "fail":
+		s.fail()
 	}
 }
 
