@@ -121,7 +121,7 @@ var layers = []layer{
 		"internal/run", slices.Concat(bottom, wires, []string{"internal/cli", "internal/flags", "internal/files", "internal/joinflags", "internal/train", "internal/launch", "internal/crash", "internal/checkpoint", "internal/spantree/protocol", "internal/spantree/server", "=allreduce", "feature", "hdfsio", "=learn"}),
 		"the launcher divides the options of the learner, and runs a server and workers",
 	},
-	{"internal/programs", slices.Concat(bottom, wires, []string{"internal/cli", "internal/files", "internal/joinflags", "feature", "hdfsio", "learn", "malt"}), "learners as commands need neither the linear learner as a command nor the launcher"},
+	{"internal/programs", slices.Concat(bottom, wires, []string{"internal/cli", "internal/files", "internal/joinflags", "feature", "hdfsio", "learn", "malt", "optim/outer"}), "learners as commands need neither the linear learner as a command nor the launcher"},
 	{"internal/mapper", slices.Concat(bottom, []string{"internal/cli", "internal/flags", "internal/files", "internal/train", "internal/launch", "internal/hadoop", "=allreduce", "hdfsio", "=learn"}), "a map task runs the learner by the contract of Hadoop Streaming"},
 	{
 		"internal/tools", slices.Concat(bottom, wires, []string{"internal/cli", "internal/flags", "internal/files", "internal/joinflags", "internal/hadoop", "internal/spantree/protocol", "internal/spantree/client", "internal/spantree/server", "allreduce", "bench/collective", "feature", "hdfsio", "learn", "malt/graph", "model"}),

@@ -19,6 +19,7 @@ var SVM = programFlags(
 	&cli.Spec{Name: "lambda", Kind: cli.Float, Positive: true, Category: catProgram, Arg: "X", Def: "1e-4", Help: "L2 regularisation: factor of x/2 times the squared weights, per example"},
 	&cli.Spec{Name: "t0", Kind: cli.Float, Positive: true, Category: catProgram, Arg: "N", Help: "offset of the learning rate 1/(lambda(t+t0)); found on a sample if left out"},
 	&cli.Spec{Name: "average", Kind: cli.Boolean, Category: catProgram, Help: "predict with the mean of the weights after each step, from pass 2 on"},
+	stepRate, stepMomentum,
 )
 
 // Factor are the options of `gvw factor`.
@@ -48,6 +49,13 @@ var NN = programFlags(
 	&cli.Spec{Name: "layer_graphs", Kind: cli.Text, Category: catCluster, Arg: "G,G,..", Help: "graphs of the layers, from the input up, instead of --malt"},
 	&cli.Spec{Name: "layer_syncs", Kind: cli.Text, Category: catCluster, Arg: "H,H,..", Help: "likewise, instead of --sync"},
 	&cli.Spec{Name: "whole_every", Kind: cli.Integer, Positive: true, Category: catCluster, Arg: "N", Def: "1", Help: "send whole weights in each N-th exchange, and only changes in the others"},
+	stepRate, stepMomentum,
+)
+
+// stepRate and stepMomentum are the options of the outer optimiser, for learners that average models.
+var (
+	stepRate     = &cli.Spec{Name: "outer_rate", Kind: cli.Float, Positive: true, Category: catCluster, Arg: "X", Def: "1", Help: "length of the step to the mean of the models"}
+	stepMomentum = &cli.Spec{Name: "outer_momentum", Kind: cli.Float, Category: catCluster, Arg: "M", Def: "0", Help: "Nesterov momentum of these steps, below 1"}
 )
 
 // programFlags returns the options of a learner of package programs: those that all have, and its own.
@@ -66,6 +74,7 @@ func programFlags(own ...*cli.Spec) []*cli.Spec {
 		{Name: "malt", Kind: cli.Text, Category: catCluster, Arg: "GRAPH", Choices: graph.Names(), Help: "exchange models with other ranks along this graph: docs/malt.md"},
 		{Name: "sync", Kind: cli.Text, Category: catCluster, Arg: "HOW", Def: "asp", Help: "asp, bsp, ssp:S or notify_ack: for which ranks an exchange waits"},
 		{Name: "cb_size", Kind: cli.Integer, Positive: true, Category: catCluster, Arg: "N", Def: "1000", Help: "examples between two exchanges"},
+		{Name: "malt_compress", Kind: cli.Text, Category: catCluster, Arg: "HOW", Choices: []string{"f16", "q8"}, Help: "send 16 or 8 bits of a value instead of 32"},
 	}, clusterFlags("spare", "shard", "generation", "run_dir", "replace_timeout", "slow_factor", "stall_timeout", "file_timeout", "elastic", "checkpoint", "checkpoint_every", "resume", "schedule", "checksum", "shm", "transport", "verbs_device", "trace_dir", "allow_vw", "job_token"),
 		[]*cli.Spec{{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"}})
 }

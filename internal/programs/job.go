@@ -13,6 +13,7 @@ import (
 	"github.com/gvw-project/gvw/internal/files"
 	"github.com/gvw-project/gvw/internal/joinflags"
 	"github.com/gvw-project/gvw/malt"
+	"github.com/gvw-project/gvw/optim/outer"
 )
 
 // shared is a program that also runs as several ranks.
@@ -21,6 +22,12 @@ type shared interface {
 	share(j *job) error
 	// exchange sends and merges them.
 	exchange(ctx context.Context) error
+}
+
+// scaled is a program whose shared vectors have its weights up to a factor.
+type scaled interface {
+	// rescale makes the factor 1.
+	rescale()
 }
 
 // job is this rank's part of a job. nil is a process that learns from all examples.
@@ -38,6 +45,10 @@ type job struct {
 
 	graphs, syncs []string // of the first vectors, instead of those of config
 	whole         int      // updates from one with whole rows to the next; 0 and 1: all
+
+	outer  outer.Config       // outer optimiser on the merged values; zero: none
+	steps  []*outer.Optimizer // of each vector; none without an outer optimiser
+	rounds []func()           // called at the begin of each round
 
 	vectors []*malt.Vector[float32] // the model
 	last    []*malt.Vector[float32] // its average over all ranks
@@ -65,7 +76,7 @@ func checkJob(s *cli.Settings) []error {
 	if s.Get("on_loss") == "wait" {
 		errs = append(errs, cli.Usagef("--on_loss wait: another attempt could not continue in the middle of training: use abort or shrink"))
 	}
-	for _, name := range []string{"malt", "sync", "cb_size", "layer_graphs", "layer_syncs", "whole_every"} {
+	for _, name := range []string{"malt", "sync", "cb_size", "malt_compress", "outer_rate", "outer_momentum", "layer_graphs", "layer_syncs", "whole_every"} {
 		if s.Has(name) && !isRank {
 			errs = append(errs, cli.Usagef("--%s would be ignored: this is no rank of a job (gvw run -n 4 -- gvw svm --malt all ...)", name))
 		}
@@ -78,6 +89,10 @@ func joinJob(p *cli.Process, c *cli.Context) (*job, error) {
 	at, isRank, err := joinflags.Place(p, c)
 	if err != nil || !isRank {
 		return nil, err
+	}
+	step := outer.Config{Rate: c.Float64("outer_rate"), Momentum: c.Float64("outer_momentum")}
+	if err := step.Validate(); err != nil {
+		return nil, cli.Usagef("--outer_rate, --outer_momentum: %w", err)
 	}
 	if err := joinflags.ArmFaults(p, at, c.Uint64("generation"), false, false); err != nil {
 		return nil, err
@@ -101,9 +116,20 @@ func joinJob(p *cli.Process, c *cli.Context) (*job, error) {
 	}
 	return &job{
 		group: g, members: at.Total, epoch: g.Epoch(), every: int(number(c, "cb_size", defaultExchange)),
-		config: malt.VectorConfig{ObjectConfig: malt.ObjectConfig{Graph: c.String("malt"), Sync: c.String("sync")}},
+		config: malt.VectorConfig{
+			ObjectConfig: malt.ObjectConfig{Graph: c.String("malt"), Sync: c.String("sync")},
+			Format:       formats[c.String("malt_compress")],
+		},
+		outer:  step,
 		graphs: words(c.String("layer_graphs")), syncs: words(c.String("layer_syncs")), whole: int(c.Uint64("whole_every")),
 	}, nil
+}
+
+// formats are the encodings of --malt_compress. An update has models, so what an encoding loses now is in a later one:
+// nothing is carried over.
+var formats = map[string]malt.Format{
+	"f16": {Code: malt.F16, NoFeedback: true},
+	"q8":  {Code: malt.Q8, NoFeedback: true},
 }
 
 // words returns words that are separated by commas.
@@ -141,6 +167,31 @@ func (j *job) vector(name string, length int) (*malt.Vector[float32], error) {
 	return v, err
 }
 
+// begin notes the first values of the vectors, which the program has set.
+func (j *job) begin() error {
+	if j == nil {
+		return nil
+	}
+	if !j.outer.Plain() {
+		for _, v := range j.vectors {
+			o, err := outer.New(j.outer, v.Values())
+			if err != nil {
+				return err
+			}
+			j.steps = append(j.steps, o)
+		}
+	}
+	j.round()
+	return nil
+}
+
+// round begins a round.
+func (j *job) round() {
+	for _, begin := range j.rounds {
+		begin()
+	}
+}
+
 // step counts an example, and exchanges when it is time.
 func (j *job) step(ctx context.Context) error {
 	if j == nil {
@@ -157,7 +208,18 @@ func (j *job) exchange(ctx context.Context) error {
 	j.since = 0
 	j.exchanges++
 	fault.At(j.rank(), fault.Exchange)
-	return j.prog.exchange(ctx)
+	// A factor would make the steps wrong, and float16 has no values above 65504.
+	if p, ok := j.prog.(scaled); ok && (len(j.steps) > 0 || j.config.Format != (malt.Format{})) {
+		p.rescale()
+	}
+	if err := j.prog.exchange(ctx); err != nil {
+		return err
+	}
+	for i, o := range j.steps {
+		o.Step(j.vectors[i].Values())
+	}
+	j.round()
+	return nil
 }
 
 // finish ends training and averages the models of all ranks, which are in the shared vectors after end. most is the

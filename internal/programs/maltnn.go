@@ -25,13 +25,6 @@ func (n *nnProgram) share(j *job) error {
 	return nil
 }
 
-// begin notes the first weights.
-func (s nnShared) begin() {
-	for _, layer := range s.sharedLayers {
-		layer.begin()
-	}
-}
-
 // changes notes the rows of the first layer that an example changes.
 func (s nnShared) changes(ex example) {
 	if len(s.sharedLayers) > 0 {

@@ -21,6 +21,9 @@ func (s *svmProgram) share(j *job) (err error) {
 	return err
 }
 
+// rescale makes the values of the vector the weights.
+func (s *svmProgram) rescale() { s.model.Rescale() }
+
 // exchange averages models: each rank has a scale of its own.
 func (s *svmProgram) exchange(ctx context.Context) error {
 	if err := s.vector.ScatterScaled(ctx, s.model.Scale()); err != nil {

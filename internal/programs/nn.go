@@ -163,11 +163,8 @@ func (n *nnProgram) create() (err error) {
 			copy(w, n.start.Weights[i])
 		}
 	}
-	if n.model, err = nn.New(c); err != nil {
-		return err
-	}
-	n.nnShared.begin()
-	return nil
+	n.model, err = nn.New(c)
+	return err
 }
 
 // class returns the class of an example: its label, from 1, or for one output whether the label is above 0.

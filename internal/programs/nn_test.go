@@ -50,6 +50,7 @@ func TestNNOnSeveralRanks(t *testing.T) {
 	for _, how := range []string{
 		"--malt all --sync bsp",
 		"--malt all --sync bsp --whole_every 4",
+		"--malt all --sync bsp --malt_compress q8 --whole_every 4 --outer_rate 0.9 --outer_momentum 0.3",
 		"--malt ring --sync notify_ack --layer_graphs all,ring --layer_syncs ssp:2",
 	} {
 		parallel(t, 3, append([]string{

@@ -153,6 +153,9 @@ func TestOptionsThatWouldBeIgnoredAreErrors(t *testing.T) {
 		{"svm --span_server h --unique_id 1 --total 2 --node 0 --malt all --on_loss wait -d x", "--on_loss wait"},
 		{"svm --malt all -d x", "--malt would be ignored"},
 		{"svm --span_server h --unique_id 1 --total 2 --node 0 -d x", "--malt GRAPH"},
+		{"svm --outer_rate 0.5 --malt_compress f16 -d x", "--outer_rate would be ignored"},
+		{"svm --span_server h --unique_id 1 --total 2 --node 0 --malt all --outer_momentum 1 -d x", "Momentum: got 1"},
+		{"svm --span_server h --unique_id 1 --total 2 --node 0 --malt all", "give -d FILE"},
 	} {
 		if _, err := execute(t.Context(), strings.Fields(c.args)...); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("gvw %s: got %v, want %q", c.args, err, c.want)

@@ -30,10 +30,12 @@ func (j *job) rows(name string, rows, width int) (*sharedRows, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &sharedRows{vector: v, width: width, pending: make([]bool, rows), whole: j.whole}, nil
+	s := &sharedRows{vector: v, width: width, pending: make([]bool, rows), whole: j.whole}
+	j.rounds = append(j.rounds, s.begin)
+	return s, nil
 }
 
-// begin notes the first values of the rows, which are the same on all ranks.
+// begin notes the values of the rows at the begin of a round.
 func (s *sharedRows) begin() {
 	if s.whole > 1 {
 		s.base = append(s.base[:0], s.vector.Values()...)
@@ -61,7 +63,6 @@ func (s *sharedRows) exchange(ctx context.Context, merge malt.Merger[float32]) e
 		return err
 	}
 	_, err := s.vector.Gather(ctx, merge)
-	s.begin()
 	return err
 }
 

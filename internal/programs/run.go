@@ -146,6 +146,9 @@ func (r *run) learn(s *cli.Settings) error {
 	if err := r.prog.create(); err != nil {
 		return err
 	}
+	if err := r.job.begin(); err != nil {
+		return err
+	}
 	for pass := range passes(r.c) {
 		if err := r.pass(pass); err != nil {
 			return err

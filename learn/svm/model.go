@@ -56,7 +56,7 @@ func (m *Model) Update(ex Example) (margin float64) {
 	decay := 1 / (float64(m.steps) + m.cfg.T0)
 	m.steps++
 	if m.scale *= 1 - decay; m.scale < leastScale {
-		m.rescale()
+		m.Rescale()
 	}
 	if y := ex.sign(); y*margin < 1 {
 		m.add(ex.Features, y*float64(ex.Weight)*decay/m.cfg.Lambda/m.scale)
@@ -79,8 +79,8 @@ func (m *Model) add(x []feature.Feature, factor float64) {
 	}
 }
 
-// rescale multiplies the values by the scale, and sets it to 1.
-func (m *Model) rescale() {
+// Rescale makes the scale 1, and so Config.Weights the weights. It changes no prediction.
+func (m *Model) Rescale() {
 	m.mean.detach(m.v)
 	s := float32(m.scale)
 	for i := range m.v {
@@ -113,7 +113,7 @@ func (m *Model) Finish() {
 		clear(m.mean.u)
 		return
 	}
-	m.rescale()
+	m.Rescale()
 }
 
 // dot returns v'x, in the order of the features.

@@ -138,7 +138,7 @@ func TestTheStepIsTheGradient(t *testing.T) {
 		if margin := ex.sign() * m.Update(ex); math.Abs(margin-1) < 0.05 {
 			t.Skip("the hinge has no gradient at its corner")
 		}
-		m.rescale()
+		m.Rescale()
 		rate := 1 / (c.Lambda * c.T0)
 		for i := range weights {
 			const h = 1.0 / 64
@@ -152,6 +152,24 @@ func TestTheStepIsTheGradient(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestRescaleKeepsPredictions(t *testing.T) {
+	for _, average := range []bool{false, true} {
+		m, err := New(Config{Size: 4, T0: 10, Average: average})
+		if err != nil {
+			t.Fatal(err)
+		}
+		examples := drawn(7, 20, 4)
+		for _, ex := range examples {
+			m.Update(ex)
+		}
+		before, was := m.Predict(examples[0].Features), m.Scale()
+		m.Rescale()
+		if after := m.Predict(examples[0].Features); math.Abs(after-before) > 1e-4*(1+math.Abs(before)) || m.Scale() != 1 || was == 1 {
+			t.Errorf("average %v: prediction before %v, after %v, scale %v, then %v", average, before, after, was, m.Scale())
+		}
+	}
 }
 
 func TestKnownSteps(t *testing.T) {
