@@ -30,9 +30,10 @@ type jobWatch struct {
 	missed chan int // ranks that the job needs to end, although continuesWithout was true
 
 	mu     sync.Mutex
-	seen   bool // the server has had the job
-	wired  bool // the job has left the state "filling", in which the loss of all ranks removes it
-	failed bool // the job has ended by a failure
+	seen   bool   // the server has had the job
+	onLoss string // its loss policy; "": abort
+	wired  bool   // the job has left the state "filling", in which the loss of all ranks removes it
+	failed bool   // the job has ended by a failure
 	ranks  []presence
 	spared []bool    // by rank: continuesWithout was true
 	gone   time.Time // time at which the job was missing first; zero: the server has it
@@ -125,7 +126,7 @@ func (w *jobWatch) poll(now time.Time) *protocol.JobStatus {
 		w.forgotten(now)
 		return nil
 	}
-	w.seen, w.gone = true, time.Time{}
+	w.seen, w.onLoss, w.gone = true, job.OnLoss, time.Time{}
 	// wired stays true: a job that is filling later is another one with the same number.
 	w.wired = w.wired || job.State != "filling"
 	here := make([]bool, len(w.ranks))

@@ -123,3 +123,20 @@ func TestJobWatchMisses(t *testing.T) {
 		t.Error("want one report, that rank 1 is missed")
 	}
 }
+
+// The policy of a job that has ended is that which it had; a job that ended between two polls has the given one.
+func TestPolicyOfAJobThatHasEnded(t *testing.T) {
+	st := protocol.ServerStatus{Finished: 1}
+	w := newJobWatch(func() protocol.ServerStatus { return st }, 7, 3, 0)
+	if got := w.policy("shrink"); got != "shrink" || !w.continuesWithout(1) {
+		t.Errorf("a job that was never seen: got %q, want shrink, and the job continues without a rank", got)
+	}
+	st.Jobs = []protocol.JobStatus{{UniqueID: 7, State: "wired", OnLoss: "wait"}}
+	if got := w.policy("shrink"); got != "wait" {
+		t.Errorf("a job that exists: got %q, want wait", got)
+	}
+	st.Jobs = nil
+	if got := w.policy("shrink"); got != "wait" {
+		t.Errorf("a job that has ended: got %q, want wait", got)
+	}
+}

@@ -142,7 +142,7 @@ func (p *launcher) runProgram(ctx context.Context, j *programJob, all *processes
 		Again: func(r launch.Result) bool {
 			return (j.onLoss != "" || watch.recovers()) && watch.mayContinue(false) && !watch.removed(r.Rank)
 		},
-		Without: func(r launch.Result) bool { return watch.policy() == "shrink" && all.continuesWithout(r, "it") },
+		Without: func(r launch.Result) bool { return watch.policy(j.onLoss) == "shrink" && all.continuesWithout(r, "it") },
 	})
 	if err != nil {
 		return err
@@ -178,14 +178,17 @@ func isSelf(name string) bool {
 	return err == nil && os.SameFile(a, b)
 }
 
-// policy returns the loss policy that the ranks have sent to the server, or "" for abort and
-// while the server does not have the job.
-func (w *jobWatch) policy() string {
-	if job := w.poll(time.Now()); job != nil {
-		return job.OnLoss
+// policy returns the loss policy that the ranks have sent to the server, or "" for abort. given is the policy of a
+// job that the server has not had when it was polled; the job may have ended already.
+func (w *jobWatch) policy(given string) string {
+	w.poll(time.Now())
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.seen {
+		return given
 	}
-	return ""
+	return w.onLoss
 }
 
 // recovers reports whether the job can use another attempt of a lost rank.
-func (w *jobWatch) recovers() bool { return w.policy() != "" }
+func (w *jobWatch) recovers() bool { return w.policy("") != "" }
