@@ -123,6 +123,10 @@ func TestRunContinuesFromAState(t *testing.T) {
 		}},
 		{"labels decide", func(c *Config) { c.OAA.Classes, c.Passes, c.Model.PredictOnly = 2, 3, false }},
 	}, recovered...)
+	steps := map[string]int{} // of methods whose steps are shorter than a pass
+	for _, m := range averaged {
+		methods, steps[m.name] = append(methods, m.method), m.steps
+	}
 	for _, m := range methods {
 		t.Run(m.name, func(t *testing.T) {
 			config := func(out *files) Config {
@@ -144,7 +148,7 @@ func TestRunContinuesFromAState(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for at := 0; at <= report.Passes; at++ {
+			for at := 0; at <= max(report.Passes, steps[m.name]); at++ {
 				var out files
 				r, m := local(t, config(&out))
 				for range at {
@@ -203,6 +207,13 @@ var smallMethods = []func(*Config){
 	func(c *Config) {
 		c.Hybrid, c.Reg.L2, c.Batch.Mem = &Hybrid{SGDPasses: 1, LBFGSPasses: 5}, 1, option.Some(2)
 	},
+	func(c *Config) {
+		c.Average, c.Metrics.Measures = AverageConfig{Aggregate: "model", Every: "random:0.2"}, []string{"accuracy"}
+	},
+	func(c *Config) {
+		c.Average, c.Outer = AverageConfig{Aggregate: "model", Every: "7", Batch: "0.1"}, OuterConfig{Momentum: 0.5}
+	},
+	func(c *Config) { c.Average, c.Holdout.Off = AverageConfig{Aggregate: "gradient", Batch: "0.3"}, false },
 }
 
 // states returns the states that the machine of each small method writes after its n-th step.

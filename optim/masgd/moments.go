@@ -71,8 +71,11 @@ type Rounds struct {
 	ends  []uint64 // ends of the rounds, in steps
 }
 
-// maxSteps limits the steps of a pass, so that a random pass needs little memory and time.
-const maxSteps = 1 << 40
+// Limits of a pass. The last of maxRandom random rounds lasts until the end of the pass.
+const (
+	maxSteps  = 1 << 40
+	maxRandom = 1 << 20
+)
 
 // Rounds returns the rounds of a pass. examples is the mean number of examples of a rank, batch that of a local
 // step. A random pass has a coin for each step, which depends only on seed and on the number of the pass: all ranks
@@ -94,11 +97,12 @@ func Even(n uint64) Rounds { return Rounds{steps: n} }
 func (e Every) random(steps float64, seed uint64, pass int) Rounds {
 	r := Rounds{steps: uint64(steps)}
 	coin := rand.New(rand.NewPCG(seed, uint64(pass)))
+	tails := fmath.Log(1 - e.Random)
 	for at := uint64(0); ; {
 		// The number of steps to the next head has a geometric distribution.
 		u := 1 - coin.Float64() // above 0
-		run := 1 + math.Floor(fmath.Log(u)/fmath.Log(1-e.Random))
-		if run >= float64(r.steps-at) {
+		run := 1 + math.Floor(fmath.Log(u)/tails)
+		if run >= float64(r.steps-at) || len(r.ends) == maxRandom-1 {
 			r.ends = append(r.ends, r.steps)
 			return r
 		}

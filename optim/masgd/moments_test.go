@@ -79,6 +79,14 @@ func TestRandomRounds(t *testing.T) {
 	}
 }
 
+// However many examples there are, the rounds of a pass need little memory.
+func TestRandomRoundsAreLimited(t *testing.T) {
+	r := Every{Random: 0.9}.Rounds(1<<60, 1, 1, 0)
+	if n := r.N(); n != maxRandom || r.End(n-1, 5) != 5 {
+		t.Errorf("got %d rounds up to example %d, want %d up to 5", n, r.End(n-1, 5), maxRandom)
+	}
+}
+
 func TestRoundsByAmount(t *testing.T) {
 	for _, c := range []struct {
 		e    Every

@@ -5,6 +5,7 @@ package avgstage
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"math"
 
@@ -49,7 +50,7 @@ func (c *cursor) part(ctx context.Context, pass, from, to int) error {
 	err, ended := c.err, c.at == to || to == whole
 	c.close()
 	if err == nil && !ended {
-		err = errors.New("BUG: avgstage: the pass is shorter than the one that was counted")
+		err = fmt.Errorf("%s: pass %d ended before its example %d, which was there when the examples were counted: has the data changed?", c.read.Name, pass+1, to+1)
 	}
 	return err
 }
