@@ -269,12 +269,15 @@ func TestLastRankContinues(t *testing.T) {
 	}
 }
 
-// L-BFGS and CG that start again reach the optimum over the remaining examples.
+// Batch solvers that start again reach the optimum over the remaining examples.
 func TestRestartedSolversReachTheOptimum(t *testing.T) {
 	parts := deal(randomText(360), 3)
-	for _, mem := range []int{0, 5} {
+	for _, b := range []BatchConfig{
+		{Mem: option.Some(0)}, {Mem: option.Some(5)}, {Solver: "newton"}, {Solver: "newton", HessianSample: 0.5}, {Solver: "giant"},
+	} {
 		m := method{"", func(c *Config) {
-			c.Batch.BFGS, c.Passes, c.Reg.L2, c.Batch.Mem, c.Batch.Termination = true, 60, 3, option.Some(mem), option.Some[float64](0)
+			c.Batch, c.Passes, c.Reg.L2 = b, 60, 3
+			c.Batch.BFGS, c.Batch.Termination = true, option.Some[float64](0)
 		}}
 		var out files
 		c := methodConfig(m, "whole", parts[0]+parts[2], &out)
@@ -282,10 +285,10 @@ func TestRestartedSolversReachTheOptimum(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, _ := shrunk(t, m, shrinking{at: 5, worked: true, left: left})
-		a, b := weightsOf(t, out.m["mwhole"]), weightsOf(t, got["m0"])
-		for i := range a {
-			if math.Abs(float64(a[i]-b[i])) > 2e-3 {
-				t.Errorf("mem %d: weight %d is %v, at the optimum %v", mem, i, b[i], a[i])
+		want, rest := weightsOf(t, out.m["mwhole"]), weightsOf(t, got["m0"])
+		for i := range want {
+			if math.Abs(float64(want[i]-rest[i])) > 2e-3 {
+				t.Errorf("%+v: weight %d is %v, at the optimum %v", b, i, rest[i], want[i])
 			}
 		}
 	}

@@ -45,8 +45,7 @@ func Restore(cfg Config, st State) (*Solver, error) {
 // Accept.
 func (s *Solver) State() State { return s.st }
 
-// Weights returns the solver's weights. Along a direction that has been refused they are those
-// of the last try.
+// Weights returns the solver's weights.
 func (s *Solver) Weights() []float32 { return s.st.X }
 
 // Status returns the reason why the solver stopped, or optim.Running.
@@ -275,6 +274,7 @@ func (s *Solver) judge(sums *optim.Sums, row *optim.Row) {
 	row.Wolfe1 = (loss - st.Loss) / (st.Step * st.Slope)
 	row.Wolfe2 = vector.Dot(s.g, st.S) / st.Slope
 	if st.Tried == 0 && !(row.Wolfe1 >= sufficient) {
+		copy(st.X, st.X0)
 		st.Next = optim.Trial
 		return
 	}

@@ -154,7 +154,15 @@ func TestTooLongStepIsShortened(t *testing.T) {
 		}
 		return nil
 	})
-	s, err := New(Config{MaxPasses: 60, Termination: 1e-9}, []float32{2})
+	// A run that ends when the step has been refused does not take it.
+	s, err := New(Config{MaxPasses: 3}, []float32{2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res, err := optim.Minimize(context.Background(), obj, s, nil); err != nil || res.Status != optim.PassLimit || s.Weights()[0] != 2 {
+		t.Errorf("%v after %d passes at %v, error %v: want the start", res.Status, res.Passes, s.Weights()[0], err)
+	}
+	s, err = New(Config{MaxPasses: 60, Termination: 1e-9}, []float32{2})
 	if err != nil {
 		t.Fatal(err)
 	}
