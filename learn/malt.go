@@ -90,8 +90,11 @@ func (c *Config) validateMalt(f *usage.Faults) {
 	case c.batches():
 		f.Add(field, "L-BFGS needs the exact sums of all ranks: leave learn.Config.Batch.BFGS and learn.Config.Hybrid out")
 	}
-	if join.OnLoss == allreduce.Wait {
-		f.Add("Cluster.Join.OnLoss", "a rank of asynchronous training cannot be replaced: use abort or shrink")
+	if join.OnLoss == allreduce.Wait && join.Job.RunKey == "" {
+		f.Add("Cluster.Join.Job.RunKey", "asynchronous training needs it where lost ranks are replaced: the server recognises by it an attempt that comes after the last pass")
+	}
+	if join.OnLoss == allreduce.Wait && c.Output.Predictions+c.Output.RawPredictions != "" {
+		f.Add("Output.Predictions", "a replacement of a lost rank continues in the middle of a pass and predicts no example before: use abort or shrink, or predict in a run of its own")
 	}
 	if join.Elastic {
 		f.Add("Cluster.Join.Elastic", "the graph of asynchronous training has all ranks: leave it out")
@@ -150,10 +153,10 @@ func (c *Config) maltJob() malt.Config {
 		Server: j.Server, Job: j.Job, Rank: j.Rank, Total: j.Total, OnLoss: j.OnLoss,
 		Network: j.Network, Listen: j.Listen, Advertise: j.Advertise, Allow: j.Allow, Credentials: j.Credentials, Host: j.Host,
 		DialTimeout: j.DialTimeout, StartTimeout: j.StartTimeout, Heartbeat: j.Heartbeat, LostAfter: j.LostAfter,
-		ServerTimeout: j.ServerTimeout, Log: c.Diagnostics.Log,
+		ReplaceTimeout: j.ReplaceTimeout, ServerTimeout: j.ServerTimeout, Log: c.Diagnostics.Log,
 	}
-	// All ranks are there: they have joined the job of the collectives.
-	if m.StartTimeout == 0 || m.StartTimeout > maltStart {
+	// All ranks are there: they have joined the job of the collectives. A rank that is lost since may be replaced.
+	if j.OnLoss != allreduce.Wait && (m.StartTimeout == 0 || m.StartTimeout > maltStart) {
 		m.StartTimeout = maltStart
 	}
 	m.Job.UniqueID ^= maltSpace

@@ -11,6 +11,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/gvw-project/gvw/allreduce"
@@ -286,6 +287,84 @@ func TestAsynchronousTrainingLosesARank(t *testing.T) {
 	}
 }
 
+// With wait another attempt of a lost rank takes the weights of another rank, and continues where that one is.
+func TestAsynchronousTrainingReplacesARank(t *testing.T) {
+	all := strings.SplitAfter(randomText(4000), "\n")
+	text, held := strings.Join(all[:3000], ""), strings.Join(all[3000:], "")
+	for _, c := range []struct {
+		malt  MaltConfig
+		plain bool
+		fails int // pass in which the first attempt of rank 1 is lost, from 1
+	}{
+		{MaltConfig{Graph: "halton", Sync: "bsp", Every: 10}, false, 4},
+		{MaltConfig{Graph: "all", Sync: "notify_ack", Every: 10, Send: "gradients"}, false, 2},
+		{MaltConfig{Graph: "one_peer", Sync: "asp", Every: 10}, true, 4},
+		{MaltConfig{Graph: "ring", Sync: "ssp:2", Every: 10, Send: "deltas:2"}, false, 3},
+	} {
+		t.Run(fmt.Sprintf("%s,%s", c.malt.Graph, c.malt.Sync), func(t *testing.T) {
+			var out files
+			train := func(lose bool, name string) ([]*Report, []error) {
+				attempts := make([]int, 4)
+				reports, errs := make([]*Report, 4), make([]error, 4)
+				server, parts := serve(t), deal(text, 4)
+				var ranks sync.WaitGroup
+				for rank := range 4 {
+					ranks.Go(func() {
+						for ; attempts[rank] < 2; attempts[rank]++ {
+							cfg := Config{
+								Data:     DataConfig{Inputs: []Input{textInput(fmt.Sprintf("part %d", rank), parts[rank])}},
+								Features: FeatureConfig{Bits: 10}, Loss: LossConfig{Function: "logistic"}, Holdout: HoldoutConfig{Off: true},
+								Passes: 6, SGD: SGDConfig{Plain: c.plain}, Malt: c.malt,
+								Cluster: ClusterConfig{Join: &allreduce.Config{
+									Server: server, Job: allreduce.Job{UniqueID: 9, RunKey: "run"}, Rank: rank, Total: 4, Listen: "127.0.0.1:0",
+									OnLoss: allreduce.Wait,
+								}},
+							}
+							if rank == 1 && lose && attempts[rank] == 0 {
+								cfg.Data.Inputs[0] = failsOn(cfg.Data.Inputs[0], c.fails)
+							}
+							if rank == 0 {
+								cfg.Output.Create, cfg.Model.Final = out.create, name
+							}
+							if reports[rank], errs[rank] = Run(t.Context(), cfg); errs[rank] == nil {
+								return
+							}
+						}
+					})
+				}
+				ranks.Wait()
+				if lose && attempts[1] != 1 {
+					t.Errorf("rank 1 has had %d attempts before the last one, want 1", attempts[1])
+				}
+				return reports, errs
+			}
+			_, errs := train(false, "whole")
+			if err := errors.Join(errs...); err != nil {
+				t.Fatal(err)
+			}
+			reports, errs := train(true, "lost")
+			if err := errors.Join(errs...); err != nil {
+				t.Fatal(err)
+			}
+			for rank, r := range reports {
+				if r.Digest != reports[0].Digest || r.Passes != 6 {
+					t.Errorf("rank %d: %d passes, model %x; want 6 and that of rank 0, %x", rank, r.Passes, r.Digest[:4], reports[0].Digest[:4])
+				}
+			}
+			// Without synchrony the others may have made all passes before: then the replacement skips all of its examples.
+			if n, others := reports[0].Stats.Examples, uint64(6*3000*3/4); n >= 6*3000 || n < others {
+				t.Errorf("%d examples are counted, want fewer than %d by those of the lost attempt, at least %d of the others", n, 6*3000, others)
+			}
+			want := lossOf(t, &out, "whole", held)
+			if got := lossOf(t, &out, "lost", held); math.Abs(got-want) > 0.02*want {
+				t.Errorf("loss: got %.5f, want that without the loss of a rank, %.5f, within 2 %%", got, want)
+			} else {
+				t.Logf("loss %.5f, without the loss of a rank %.5f", got, want)
+			}
+		})
+	}
+}
+
 // failsOn returns an input that cannot be opened for the n-th time, from 1.
 func failsOn(in Input, n int) Input {
 	open := in.Open
@@ -312,7 +391,8 @@ func TestAsynchronousTrainingRefuses(t *testing.T) {
 		{func(c *Config) { c.Outer.Momentum = 2 }, "Outer.Rate"},
 		{func(c *Config) { c.Malt.Compress = "zip" }, "Malt.Compress"},
 		{func(c *Config) { c.Malt.Compress = "q8" }, "adaptive or normalised"},
-		{func(c *Config) { c.Cluster.Join.OnLoss = allreduce.Wait }, "cannot be replaced"},
+		{func(c *Config) { c.Cluster.Join.OnLoss = allreduce.Wait }, "comes after the last pass"},
+		{func(c *Config) { c.Cluster.Join.OnLoss, c.Output.RawPredictions = allreduce.Wait, "r" }, "middle of a pass"},
 		{func(c *Config) { c.Batch.BFGS, c.Passes = true, 3 }, "exact sums"},
 		{func(c *Config) { c.Holdout.EarlyTerminate = 2 }, "all passes are made"},
 	} {

@@ -105,7 +105,7 @@ var beside = []broken{
 	{"Metrics.Measures", func(c *Config) { c.Metrics.Measures = metric.Set{"beauty"} }},
 
 	{"Malt.Graph", func(c *Config) { c.Malt.Graph = "all" }},
-	{"Cluster.Join.OnLoss", func(c *Config) {
+	{"Cluster.Join.Job.RunKey", func(c *Config) {
 		c.Malt.Graph, c.Cluster.Join = "all", &allreduce.Config{Total: 2, OnLoss: allreduce.Wait}
 	}},
 	{"Cluster.Join.Elastic", func(c *Config) { c.Malt.Graph, c.Cluster.Join = "all", &allreduce.Config{Total: 2, Elastic: true} }},

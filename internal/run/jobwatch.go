@@ -163,8 +163,18 @@ func (w *jobWatch) poll(now time.Time) *protocol.JobStatus {
 	return job
 }
 
-// finished reports whether the job has succeeded: the server remembers no other one.
-func (w *jobWatch) finished() bool { return w.status().Finished > 0 }
+// finished reports whether the job has succeeded. The server remembers no other one, but that of the shared vectors of
+// --malt, which ends before.
+func (w *jobWatch) finished() bool {
+	st := w.status()
+	n := st.Finished
+	for _, e := range st.Ended {
+		if e.UniqueID != w.id && e.Outcome == "finished" {
+			n--
+		}
+	}
+	return n > 0
+}
 
 // forgotten handles a job that the server does not have. Workers of an ended job end, too; a
 // paused process must be resumed for that. The caller holds the lock.

@@ -52,8 +52,8 @@ func (p *launcher) launch(c *cli.Context, shardGiven bool, s *cli.Settings) (err
 	if shardGiven {
 		job.shard = c.String("shard")
 	}
-	if s.Has("malt") && !s.Has("on_loss") {
-		s.Set("on_loss", "abort") // asynchronous training replaces no rank
+	if s.Has("malt") && !s.Has("on_loss") && !c.IsSet("max_restarts") && c.Uint64("spares") == 0 {
+		s.Set("on_loss", "abort") // predictions of a replaced rank would lack those of the lost attempt
 	}
 	job.spares = int(c.Uint64("spares"))
 	switch {

@@ -105,6 +105,9 @@ func (l *Learner) takeJob(c *cli.Context, cfg *learn.Config, at launch.Place) (s
 		if err := joinflags.Guard(l.Process, c, cfg.Cluster.Join); err != nil {
 			return shard, err
 		}
+	} else { // the job of shared vectors needs them
+		j := cfg.Cluster.Join
+		j.Credentials, j.NoTags, j.Allow, j.Owner = l.guard.Credentials, l.guard.NoTags, l.guard.Allow, l.guard.Owner
 	}
 	if !c.IsSet("shard") {
 		return shard, nil

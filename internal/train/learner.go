@@ -22,6 +22,7 @@ type Learner struct {
 	rank     int              // rank of this process; 0 without a job
 	Task     task             // map task that the learner runs in; nil: none
 	group    *allreduce.Group // group of a rank that joined before its inputs were known; nil: learn.Run joins
+	guard    allreduce.Config // credentials with which that group joined
 	members  []int            // members of that group; nil: all ranks
 	replaces bool             // this process was a spare, and has the rank of a lost one
 	report   *learn.Report    // report of the last training

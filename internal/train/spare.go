@@ -67,6 +67,7 @@ func (l *Learner) earlyConfig(c *cli.Context, at launch.Place) (learn.Config, er
 	if err := joinflags.Guard(l.Process, c, cfg.Cluster.Join); err != nil {
 		return cfg, err
 	}
+	l.guard = *cfg.Cluster.Join
 	if _, err := joinflags.FaultPlan(l.Process, at.Total, c.String("shm") != "off"); err != nil {
 		return cfg, err // report it at once, and not when the spare is needed
 	}

@@ -38,4 +38,11 @@
 //
 // Regularisation that is due (sgd.Scalars) stays local: an update has the effective weights, and a receiver stores
 // them so that they are effective there.
+//
+// # Losses
+//
+// In a job that replaces lost ranks (malt.Wait) the collectives are wired after the passes, and the job of the shared
+// vectors notices losses during them. A replacement takes the state of a rank that trains, and skips as many examples of
+// its shard as that rank has learned from. A replacement that comes after the last pass has no weights. Before the
+// average it takes those of the lowest rank that has some.
 package maltstage

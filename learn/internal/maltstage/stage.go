@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/learn/internal/sgdstage"
@@ -22,6 +23,7 @@ type Stage struct {
 	config Config
 	join   malt.Config
 	done   bool
+	empty  bool // this process has joined after the end of all passes, and has no weights
 }
 
 // Passes is a stage whose passes need not be steps, *sgdstage.Online or *sgdstage.Classes.
@@ -37,6 +39,10 @@ type Passes interface {
 	OutcomeArrays() []snapshot.Array
 
 	OwnPass(ctx context.Context, mixer sgdstage.Mixer) error
+	EmptyPass()
+	SkipExamples(n uint64)
+	Sums(dst []float64) []float64
+	SetSums(sums []float64)
 	CommitOwnPasses() error
 }
 
@@ -56,34 +62,54 @@ func (s *Stage) Next() (string, bool) {
 	return fmt.Sprintf("%d asynchronous passes", s.online.Passes), !s.done
 }
 
-// Work makes all passes, and returns when all ranks have made theirs. The job is wired before the first
-// pass, so that it notices a loss during the passes.
+// Work makes all passes, and returns when all ranks have made theirs. The job is wired before the first pass, so that it
+// notices a loss during the passes. A job that replaces lost ranks is wired after them: ranks at work
+// could not connect to a replacement. Until then the job of the shared vectors notices losses.
 func (s *Stage) Work(ctx context.Context) (err error) {
-	if err := s.online.Job.Ready(ctx); err != nil {
-		return err
+	if s.join.OnLoss != malt.Wait {
+		if err := s.online.Job.Ready(ctx); err != nil {
+			return err
+		}
 	}
 	if s.join.Total == 1 {
 		return s.passes(ctx, nil) // no other rank
 	}
 	g, err := malt.Join(ctx, s.join)
+	if errors.Is(err, malt.ErrFinished) {
+		return s.late(ctx)
+	}
 	if err != nil {
-		return err
+		return s.asLost(err)
 	}
 	defer func() { err = errors.Join(err, g.Close()) }()
-	v, err := s.newVector(g)
+	v, err := s.share(g)
 	if err != nil {
-		return err
+		return s.asLost(err)
 	}
 	if err := g.Protect(func() error { return s.train(ctx, v) }); err != nil {
-		return err
+		return s.asLost(err)
 	}
 	if err := g.Done(ctx); err != nil {
-		return err
+		return s.asLost(err)
 	}
 	stats := v.Stats()
 	s.join.Log.Info("asynchronous passes ended", slog.Uint64("rounds", v.Iteration()), slog.Uint64("sent", stats.Sent),
 		slog.Uint64("received", stats.Received), slog.Uint64("overwritten", stats.Overwritten),
 		slog.Uint64("dropped", stats.Dropped), slog.Uint64("damaged", stats.Damaged))
+	return nil
+}
+
+// late makes the passes of a process that has joined after the end of all. It reads the shard once, which the server compares
+// with that of the lost attempt, and learns nothing.
+func (s *Stage) late(ctx context.Context) error {
+	s.empty = true
+	s.SkipExamples(math.MaxUint64)
+	if err := s.OwnPass(ctx, nil); err != nil {
+		return err
+	}
+	for range s.online.Passes - 1 {
+		s.EmptyPass()
+	}
 	return nil
 }
 
@@ -105,6 +131,7 @@ func (s *Stage) train(ctx context.Context, v *malt.Vector[float32]) error {
 	if err != nil {
 		return err
 	}
+	m.round = v.Iteration() // of a replacement: those of the rank whose state it has
 	if err := s.passes(ctx, m); err != nil {
 		return err
 	}
@@ -119,6 +146,23 @@ func (s *Stage) passes(ctx context.Context, mixer sgdstage.Mixer) error {
 		}
 	}
 	return nil
+}
+
+// Exchange averages the weights of all ranks.
+func (s *Stage) Exchange(ctx context.Context, g *allreduce.Group) error {
+	if err := s.online.Job.Ready(ctx); err != nil {
+		return err
+	}
+	if err := s.complete(ctx, g); err != nil {
+		return err
+	}
+	return s.Passes.Exchange(ctx, g)
+}
+
+// Shared codes the part of the state that is the same on all ranks.
+func (s *Stage) Shared(c *snapshot.Coder) {
+	c.Flag("asynchronous passes made", &s.done)
+	s.Passes.Shared(c)
 }
 
 // Commit ends the step.

@@ -53,6 +53,9 @@ func (m *Classes) Work(ctx context.Context) error {
 	m.guard()
 	defer m.end()
 	return m.Read.Pass(ctx, m.Tally.Passes, m.Tally.Weighted(func(b *feature.Batch, ex *feature.Example, held bool) error {
+		if m.skipped(held) {
+			return nil
+		}
 		if err := m.chooser.process(b, ex, held); err != nil || m.mixer == nil || !m.Tally.Learns(held) {
 			return err
 		}
@@ -62,6 +65,25 @@ func (m *Classes) Work(ctx context.Context) error {
 		}
 		return m.mixer.Learned(ctx, m.placed, len(m.all))
 	}))
+}
+
+// Sums also has the sums of each class.
+func (m *Classes) Sums(dst []float64) []float64 {
+	dst = m.Online.Sums(dst)
+	for _, s := range m.learners.Sums() {
+		dst = append(dst, s.Nsx, s.TotalWeight)
+	}
+	return dst
+}
+
+// SetSums also sets the sums of each class.
+func (m *Classes) SetSums(sums []float64) {
+	own := m.learners.Sums()
+	first := len(sums) - 2*len(own)
+	m.Online.SetSums(sums[:first])
+	for i := range own {
+		own[i] = sgd.ClassSums{Nsx: sums[first+2*i], TotalWeight: sums[first+2*i+1]}
+	}
 }
 
 // ownSums makes the sums of this rank those of the job, for the model of an own pass.

@@ -36,6 +36,7 @@ type Online struct {
 
 	mixer Mixer                       // of own passes; nil: passes are steps
 	work  func(context.Context) error // makes an own pass
+	skip  uint64                      // examples of own passes that a lost attempt has learned from
 	alone func()                      // makes the sums of an own pass those of the job; nil: there are none
 
 	// also is a further collective of every exchange, before the records; nil: none.
@@ -80,6 +81,9 @@ func (m *Online) Work(ctx context.Context) error {
 		if fresh {
 			m.learner.Expect(b.Features)
 			fresh = false
+		}
+		if m.skipped(held) {
+			return nil
 		}
 		// --initial_pass_length ends passes within one reading of the data. The learning rate
 		// decays there, but no weights are averaged.

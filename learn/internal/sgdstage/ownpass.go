@@ -34,16 +34,58 @@ func (m *Online) OwnPass(ctx context.Context, mixer Mixer) error {
 	if m.Bare {
 		m.learner.Materialize()
 	}
-	if err := m.Tally.ValidateOwn(ctx, m.judge); err != nil {
-		return err
+	if m.skip == 0 {
+		if err := m.Tally.ValidateOwn(ctx, m.judge); err != nil {
+			return err
+		}
 	}
 	m.Tally.EndOwnPass(m.record())
 	m.learner.EndPass()
 	m.done++
+	if m.skip > 0 {
+		return nil // the lost attempt has saved and reported this pass
+	}
 	if err := m.Models.SavePass(m.made); err != nil {
 		return err
 	}
 	return m.Tally.Report("SGD")
+}
+
+// EmptyPass is OwnPass without examples.
+func (m *Online) EmptyPass() {
+	m.Tally.BeginOwnPass()
+	m.Tally.EndOwnPass(m.record())
+	m.learner.EndPass()
+	m.done++
+}
+
+// SkipExamples makes own passes skip all examples up to the n-th that would be learned from: a lost attempt of this rank has
+// learned from them.
+func (m *Online) SkipExamples(n uint64) { m.skip = n }
+
+// skipped reports whether an own pass skips an example, and counts it.
+func (m *Online) skipped(held bool) bool {
+	if m.skip == 0 {
+		return false
+	}
+	if m.Tally.Learns(held) {
+		m.skip--
+	}
+	return true
+}
+
+// Sums appends the sums and counts of the learner that are not in its weights, for another attempt of a lost rank.
+func (m *Online) Sums(dst []float64) []float64 {
+	sc, r := m.learner.Scalars(), m.Tally.Seen
+	return append(dst, sc.Nsx, sc.TotalWeight, sc.T, float64(r.Min), float64(r.Max))
+}
+
+// SetSums replaces the sums by those of another rank, which Sums has returned.
+func (m *Online) SetSums(sums []float64) {
+	sc := m.learner.Scalars()
+	sc.Nsx, sc.TotalWeight, sc.T = sums[0], sums[1], sums[2]
+	m.learner.SetScalars(sc)
+	m.Tally.Seen.Min, m.Tally.Seen.Max = float32(sums[3]), float32(sums[4])
 }
 
 // CommitOwnPasses ends the step that consists of own passes, after Exchange.
