@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/loss"
@@ -24,8 +25,13 @@ const (
 // names holds vw's option of each rule.
 var names = []string{"", "ftrl", "pistol", "coin"}
 
-// String is vw's option, without dashes; empty for None.
-func (r Rule) String() string { return names[r] }
+// String is vw's option, without dashes; empty for None. A rule that does not exist has its number.
+func (r Rule) String() string {
+	if int(r) >= len(names) {
+		return strconv.Itoa(int(r))
+	}
+	return names[r]
+}
 
 // Named returns the rule of vw's option.
 func Named(name string) (Rule, bool) {
