@@ -153,6 +153,7 @@ var layers = []layer{
 	{"learn/lda", slices.Concat(bottom, []string{"feature", "internal/kernels"}), "topics are learned from one batch of documents at a time: that needs no files, no job and no training loop"},
 	{"learn/svm", slices.Concat(bottom, []string{"feature", "learn/internal/modelbytes"}), "a model learns from one example at a time: it needs no files, no job and no training loop"},
 	{"learn/internal/modelbytes", nil, "an encoding needs none of its models"},
+	{"learn/internal/modeltest", nil, "tests of models get the model from its package"},
 	{"learn/metric", bottom, "a metric depends on predictions and labels only"},
 	{"internal/compat", nil, "the table of vw's options, for the command, its documentation and the options of models; it needs no package"},
 	{"internal/status", slices.Concat(bottom, []string{"=allreduce"}), "for cmd and learn"},
@@ -171,6 +172,7 @@ var layers = []layer{
 	{"tests", []string{"tests"}, "end-to-end tests run the programs as a user does"},
 	{"internal/deps", nil, "a tool of the project, not of the product"},
 	{"internal/testsum", nil, "a tool of the project, not of the product"},
+	{"internal/datasets", nil, "tests of all packages find data sets, so it imports none of them"},
 	{"internal/deptest", nil, "a tool of the project, not of the product"},
 }
 

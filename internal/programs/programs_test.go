@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/internal/datasets"
 	"github.com/gvw-project/gvw/internal/flags"
 	"github.com/gvw-project/gvw/internal/spantree/server"
 )
@@ -96,18 +97,7 @@ func parallel(t *testing.T, total int, args ...string) {
 // dataSet returns the training and the test file of a data set beside the repository, or skips the test.
 func dataSet(t *testing.T, set string) (train, test string) {
 	t.Helper()
-	root := os.Getenv("GVW_SHARED")
-	if root == "" {
-		root = "../../../shared"
-	}
-	dir := filepath.Join(root, "data", set)
-	if _, err := os.Stat(dir); err != nil {
-		if os.Getenv("REQUIRE_SHARED") == "1" || os.Getenv("REQUIRE_ALL") == "1" {
-			t.Fatalf("REQUIRE_SHARED=1, and %v", err)
-		}
-		t.Skipf("needs the data sets beside the repository (GVW_SHARED): %v", err)
-	}
-	return filepath.Join(dir, "train.vw.gz"), filepath.Join(dir, "test.vw.gz")
+	return datasets.File(t, os.Getenv, set, "train.vw.gz"), datasets.File(t, os.Getenv, set, "test.vw.gz")
 }
 
 // measured tests a model, and returns a measure.

@@ -3,17 +3,15 @@
 package factor
 
 import (
-	"bytes"
-	"encoding/binary"
-	"hash/crc32"
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/gvw-project/gvw/learn/internal/modeltest"
 )
 
 // drawn returns ratings of a model with two factors, without noise.
@@ -173,17 +171,9 @@ func TestUpdateAndPredictAllocateNothing(t *testing.T) {
 
 func TestValidateReportsAllFaults(t *testing.T) {
 	err := Config{Factors: -1, Rate: -1, Lambda: math.NaN(), Low: 2, High: 1}.Validate()
-	for _, field := range []string{"Users", "Items", "Factors", "Rate", "Lambda", "High"} {
-		if err == nil || !strings.Contains(err.Error(), "Config."+field) {
-			t.Errorf("got %v, want a fault of %s", err, field)
-		}
-	}
+	modeltest.Faults(t, err, "Users", "Items", "Factors", "Rate", "Lambda", "High")
 	err = Config{Users: 2, Items: 2, UserIDs: []uint32{1}, ItemRows: []float32{1}, Continue: true}.Validate()
-	for _, field := range []string{"UserIDs", "ItemRows", "Continue"} {
-		if err == nil || !strings.Contains(err.Error(), "Config."+field) {
-			t.Errorf("got %v, want a fault of %s", err, field)
-		}
-	}
+	modeltest.Faults(t, err, "UserIDs", "ItemRows", "Continue")
 }
 
 func TestBinaryRoundTrip(t *testing.T) {
@@ -194,39 +184,14 @@ func TestBinaryRoundTrip(t *testing.T) {
 			c.UserIDs, c.ItemIDs = []uint32{7, 8, 9}, []uint32{1, 2, 3, 4}
 		}
 		m := trained(t, c, ratings, 3)
-		data, err := m.AppendBinary([]byte("before"))
-		if err != nil {
-			t.Fatal(err)
-		}
 		var read Model
-		if err := read.UnmarshalBinary(data[6:]); err != nil {
-			t.Fatal(err)
-		}
+		modeltest.RoundTrip(t, m, &read)
 		if diff := cmp.Diff([]any{m.users, m.items, c.UserIDs, c.ItemIDs}, []any{read.users, read.items, read.Config().UserIDs, read.Config().ItemIDs}); diff != "" {
 			t.Error(diff)
-		}
-		if again, err := read.AppendBinary(nil); err != nil || !bytes.Equal(again, data[6:]) {
-			t.Errorf("encoded again: error %v, want the same bytes", err)
 		}
 	}
 }
 
 func FuzzUnmarshalBinary(f *testing.F) {
-	m := trained(f, Config{Users: 2, Items: 1, Factors: 1, UserIDs: []uint32{3, 4}}, nil, 0)
-	data, err := m.AppendBinary(nil)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(data[:len(data)-4])
-	f.Add(data[:len(data)-8])
-	f.Fuzz(func(t *testing.T, body []byte) {
-		data := binary.LittleEndian.AppendUint32(body, crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)))
-		var m Model
-		if err := m.UnmarshalBinary(data); err != nil {
-			return
-		}
-		if _, err := m.AppendBinary(nil); err != nil {
-			t.Fatal(err)
-		}
-	})
+	modeltest.Fuzz(f, trained(f, Config{Users: 2, Items: 1, Factors: 1, UserIDs: []uint32{3, 4}}, nil, 0), nil)
 }

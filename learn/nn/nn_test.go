@@ -3,19 +3,16 @@
 package nn
 
 import (
-	"bytes"
-	"encoding/binary"
-	"hash/crc32"
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/learn/internal/modeltest"
 )
 
 // spirals returns examples of classes that no linear model separates: points on arms of a spiral.
@@ -209,11 +206,7 @@ func TestVectorsAreTheirDefinitions(t *testing.T) {
 
 func TestValidateReportsAllFaults(t *testing.T) {
 	err := Config{Hidden: []int{0}, Activation: "step", Loss: "none", Rule: "adam", Batch: -1, Rate: -1, Momentum: 1}.Validate()
-	for _, field := range []string{"Inputs", "Hidden", "Outputs", "Activation", "Loss", "Rule", "Batch", "Rate", "Momentum"} {
-		if err == nil || !strings.Contains(err.Error(), "Config."+field) {
-			t.Errorf("got %v, want a fault of %s", err, field)
-		}
-	}
+	modeltest.Faults(t, err, "Inputs", "Hidden", "Outputs", "Activation", "Loss", "Rule", "Batch", "Rate", "Momentum")
 	for _, c := range []Config{
 		{Inputs: 1, Outputs: 2, Loss: Logistic},
 		{Inputs: 1, Outputs: 1, Loss: Softmax},
@@ -236,21 +229,12 @@ func TestBinaryRoundTripAndContinue(t *testing.T) {
 			c.InputIDs, c.Center, c.Scale = []uint32{7, 8}, []float32{0.1, 0}, []float32{1, 0.5}
 		}
 		m := trained(t, c, examples, 3)
-		data, err := m.AppendBinary([]byte("before"))
-		if err != nil {
-			t.Fatal(err)
-		}
 		var read Model
-		if err := read.UnmarshalBinary(data[6:]); err != nil {
-			t.Fatal(err)
-		}
+		modeltest.RoundTrip(t, m, &read)
 		if diff := cmp.Diff(m.Config(), read.Config(), cmp.Transformer("Kept", func(c Config) []any {
 			return []any{c.Inputs, c.Hidden, c.Rate, c.InputIDs, c.Center, c.Scale, c.Weights}
 		})); diff != "" {
 			t.Error(diff)
-		}
-		if again, err := read.AppendBinary(nil); err != nil || !bytes.Equal(again, data[6:]) {
-			t.Errorf("encoded again: error %v, want the same bytes", err)
 		}
 		c = read.Config()
 		c.Continue = true
@@ -262,21 +246,5 @@ func TestBinaryRoundTripAndContinue(t *testing.T) {
 
 func FuzzUnmarshalBinary(f *testing.F) {
 	m := trained(f, Config{Inputs: 2, Hidden: []int{2}, Outputs: 1, InputIDs: []uint32{3, 4}, Scale: []float32{1, 1}}, nil, 0)
-	data, err := m.AppendBinary(nil)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(data[:len(data)-4])
-	f.Add(data[:len(data)-8])
-	f.Fuzz(func(t *testing.T, body []byte) {
-		data := binary.LittleEndian.AppendUint32(body, crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)))
-		var m Model
-		if err := m.UnmarshalBinary(data); err != nil {
-			return
-		}
-		m.Scores([]feature.Feature{{Index: 0, Value: 1}, {Index: math.MaxUint32, Value: 1}})
-		if _, err := m.AppendBinary(nil); err != nil {
-			t.Fatal(err)
-		}
-	})
+	modeltest.Fuzz(f, m, func(m *Model) { m.Scores([]feature.Feature{{Index: 0, Value: 1}, {Index: math.MaxUint32, Value: 1}}) })
 }

@@ -7,10 +7,10 @@ import (
 	"compress/gzip"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/internal/datasets"
 )
 
 // optimum returns bounds of the least objective by dual coordinate descent (Hsieh et al., 2008): the objective of its
@@ -57,16 +57,9 @@ func optimum(c Config, examples []Example, passes int) (upper, lower float64) {
 // shared reads the training set of a data set beside the repository, or skips the test.
 func shared(t *testing.T, set string, bits uint) []Example {
 	t.Helper()
-	root := os.Getenv("GVW_SHARED")
-	if root == "" {
-		root = "../../../shared"
-	}
-	f, err := os.Open(filepath.Join(root, "data", set, "train.vw.gz"))
+	f, err := os.Open(datasets.File(t, os.Getenv, set, "train.vw.gz"))
 	if err != nil {
-		if os.Getenv("REQUIRE_SHARED") == "1" || os.Getenv("REQUIRE_ALL") == "1" {
-			t.Fatalf("REQUIRE_SHARED=1, and %v", err)
-		}
-		t.Skipf("needs the data sets beside the repository (GVW_SHARED): %v", err)
+		t.Fatal(err)
 	}
 	defer f.Close()
 	z, err := gzip.NewReader(f)

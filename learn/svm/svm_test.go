@@ -3,18 +3,15 @@
 package svm
 
 import (
-	"bytes"
-	"encoding/binary"
-	"hash/crc32"
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/learn/internal/modeltest"
 )
 
 // drawn returns examples of a noisy linear rule over size features, some of which are missing.
@@ -255,11 +252,7 @@ func TestUpdateAndPredictAllocateNothing(t *testing.T) {
 
 func TestValidateReportsAllFaults(t *testing.T) {
 	err := Config{Size: 0, Lambda: -1, T0: 0.5, AverageFrom: 2}.Validate()
-	for _, field := range []string{"Size", "Lambda", "T0", "AverageFrom"} {
-		if err == nil || !strings.Contains(err.Error(), field) {
-			t.Errorf("got %v, want a fault of %s", err, field)
-		}
-	}
+	modeltest.Faults(t, err, "Size", "Lambda", "T0", "AverageFrom")
 }
 
 func TestBinaryRoundTrip(t *testing.T) {
@@ -271,22 +264,12 @@ func TestBinaryRoundTrip(t *testing.T) {
 	for _, ex := range examples {
 		m.Update(ex)
 	}
-	data, err := m.AppendBinary([]byte("before"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var read Model
-	if err := read.UnmarshalBinary(data[6:]); err != nil {
-		t.Fatal(err)
-	}
+	modeltest.RoundTrip(t, m, &read)
 	for _, ex := range examples {
 		if got, want := read.Predict(ex.Features), m.Predict(ex.Features); math.Abs(got-want) > 1e-5*(1+math.Abs(want)) {
 			t.Fatalf("got %v, want %v", got, want)
 		}
-	}
-	again, err := read.AppendBinary(nil)
-	if err != nil || !bytes.Equal(again, data[6:]) {
-		t.Errorf("encoded again: %d bytes, error %v, want the same %d bytes", len(again), err, len(data)-6)
 	}
 }
 
@@ -295,20 +278,5 @@ func FuzzUnmarshalBinary(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	data, err := m.AppendBinary(nil)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(data[:len(data)-4])
-	f.Add(data[:len(data)-8])
-	f.Fuzz(func(t *testing.T, body []byte) {
-		data := binary.LittleEndian.AppendUint32(body, crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)))
-		var m Model
-		if err := m.UnmarshalBinary(data); err != nil {
-			return
-		}
-		if _, err := m.AppendBinary(nil); err != nil {
-			t.Fatal(err)
-		}
-	})
+	modeltest.Fuzz(f, m, nil)
 }
