@@ -56,6 +56,7 @@ type job struct {
 	running  []*os.Process // by rank; nil: none at present
 	waiting  int           // ranks that have not begun to train
 	begun    chan struct{} // closed when all have begun
+	early    bool          // faults begin with the processes, and not with training
 	paces    []time.Duration
 	lost     int
 	replaced int

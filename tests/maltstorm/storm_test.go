@@ -13,6 +13,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -29,18 +30,28 @@ func number(name string, otherwise int) int {
 	return otherwise
 }
 
-// strike is a signal to a rank.
+// strike is a fault of a rank.
 type strike struct {
+	kind  string // kill, stop, part or garble
 	rank  int
+	other int // the second rank of a partition
 	after time.Duration
-	stop  time.Duration // from SIGSTOP to SIGCONT; 0: SIGKILL
+	lasts time.Duration // of a stop or a partition
 }
 
 func (s strike) String() string {
-	if s.stop == 0 {
-		return fmt.Sprintf("SIGKILL to rank %d after %v", s.rank, s.after)
+	switch s.kind {
+	case "part":
+		return fmt.Sprintf("part of ranks %d and %d after %v for %v", s.rank, s.other, s.after, s.lasts)
+	case "stop":
+		return fmt.Sprintf("SIGSTOP to rank %d after %v for %v", s.rank, s.after, s.lasts)
 	}
-	return fmt.Sprintf("SIGSTOP to rank %d after %v for %v", s.rank, s.after, s.stop)
+	return fmt.Sprintf("%s of rank %d after %v", s.kind, s.rank, s.after)
+}
+
+// concerns reports whether a fault may end a rank. Damage may end all connections of a rank, and so any rank.
+func (s strike) concerns(rank int) bool {
+	return s.rank == rank || s.kind == "part" && s.other == rank || s.kind == "garble"
 }
 
 // drawJob draws the n-th job of a seed, and its faults.
@@ -56,46 +67,62 @@ func drawJob(seed, n uint64, server string) (*job, []strike) {
 		j.paces = append(j.paces, time.Duration(2+rng.IntN(4))*time.Millisecond)
 	}
 	var strikes []strike
-	for range 1 + rng.IntN(2) {
-		s := strike{rank: rng.IntN(j.Total), after: time.Duration(rng.IntN(900)) * time.Millisecond}
-		if rng.IntN(2) == 0 {
-			s.stop = time.Duration(1+rng.IntN(6)) * time.Second // about lostAfter
+	for i := range 1 + rng.IntN(2) {
+		s := strike{rank: rng.IntN(j.Total), after: time.Duration(rng.IntN(900)) * time.Millisecond, lasts: time.Duration(1+rng.IntN(6)) * time.Second}
+		s.other = (s.rank + 1 + rng.IntN(j.Total-1)) % j.Total
+		s.kind = []string{"kill", "stop", "part", "garble"}[rng.IntN(4)]
+		if i == 0 { // each kind in each few jobs
+			s.kind = []string{"kill", "part", "start", "garble", "stop"}[n%5]
+		}
+		if s.kind == "start" {
+			s.kind, s.after, j.early = "kill", time.Duration(rng.IntN(80))*time.Millisecond, true
 		}
 		strikes = append(strikes, s)
+	}
+	if j.early && j.OnLoss == malt.Shrink {
+		j.Within = startWithin // the others wait so long for a rank that is killed before it has joined
 	}
 	return j, strikes
 }
 
-// TestStorm runs drawn jobs. STORM is their number and STORM_SEED the seed.
+// startWithin is the time in which the ranks of some jobs must join.
+const startWithin = 10 * time.Second
+
+// TestStorm runs drawn jobs. STORM is their number, STORM_SEED the seed, and STORM_ONLY the number of a single job.
 func TestStorm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("sampled: processes are killed in the run without -short")
 	}
 	seed, jobs := uint64(number("STORM_SEED", 1)), number("STORM", 4)
+	only := number("STORM_ONLY", -1)
 	server := serve(t)
-	var kills, stops, missed, lost, replaced, hung int
+	var missed, lost, replaced, early, refused, hung int
+	kinds := map[string]int{}
 	worst := 0.0
 	calm := map[string]float64{} // the loss without faults, by kind of job
 	for n := range uint64(jobs) {
+		if only >= 0 && n != uint64(only) {
+			continue
+		}
 		j, strikes := drawJob(seed, n, server)
 		name := fmt.Sprintf("STORM_SEED=%d job %d: %v, %s, %s, %d ranks, %v", seed, n, j.OnLoss, j.Graph, j.Sync, j.Total, strikes)
 		kind := fmt.Sprint(j.Graph, j.Sync, j.Total)
 		want, ok := calm[kind]
 		if !ok {
 			quiet, _ := drawJob(seed, n, server)
-			quiet.Job, quiet.RunKey = quiet.Job+1<<32, quiet.RunKey+"-quiet"
+			quiet.Job, quiet.RunKey, quiet.Within = quiet.Job+1<<32, quiet.RunKey+"-quiet", 0
 			want = slices.Max(quiet.train(t))
 			calm[kind] = want
 		}
 		ctx, cancel := context.WithTimeoutCause(context.Background(), hangs, errors.New("the job hangs"))
+		p := newProxy(t, n)
+		if slices.ContainsFunc(strikes, func(s strike) bool { return s.kind == "part" || s.kind == "garble" }) {
+			j.Proxy = p.l.Addr().String()
+		}
 		var strikers sync.WaitGroup
 		for _, s := range strikes {
-			if s.stop == 0 {
-				kills++
-			} else {
-				stops++
-			}
-			strikers.Go(func() { j.strike(ctx, s, &missed) })
+			kinds[s.kind]++
+			strikers.Go(func() { j.strike(ctx, p, s, &missed) })
 		}
 		outcomes := j.run(ctx)
 		if ctx.Err() != nil {
@@ -107,11 +134,16 @@ func TestStorm(t *testing.T) {
 		}
 		cancel()
 		strikers.Wait()
+		p.close()
 		lost, replaced = lost+j.lost, replaced+j.replaced
-		shares, left := data(j.Total), 0
+		shares, left, unstarted := data(j.Total), 0, 0
 		for rank, o := range outcomes {
-			hit := slices.ContainsFunc(strikes, func(s strike) bool { return s.rank == rank })
+			hit := slices.ContainsFunc(strikes, func(s strike) bool { return s.concerns(rank) })
 			switch {
+			case o.err != nil && !named(o.err):
+				t.Errorf("%s: rank %d: the error names no rank and no signal: %v\n%s", name, rank, o.err, o.text)
+			case o.err != nil && j.Within > 0 && strings.Contains(o.err.Error(), "the job does not start"):
+				unstarted++
 			case o.err != nil && !hit:
 				t.Errorf("%s: rank %d has no fault: %v\n%s", name, rank, o.err, o.text)
 			case o.err != nil || o.Finished:
@@ -124,38 +156,60 @@ func TestStorm(t *testing.T) {
 				}
 			}
 		}
-		if left == 0 {
+		if j.early {
+			early++
+		}
+		if unstarted > 0 {
+			refused++
+		}
+		if left == 0 && unstarted == 0 {
 			t.Errorf("%s: no rank is left", name)
 		}
 	}
-	t.Logf("%d jobs: %d kills, %d stops, %d of them too late, %d attempts lost, %d replaced, %d jobs hung, largest difference of the loss %.2f %%",
-		jobs, kills, stops, missed, lost, replaced, hung, 100*worst)
+	t.Logf("%d jobs: %v, %d of them too late, %d attempts lost, %d replaced, %d jobs hit at the start, %d of which did not start, %d jobs hung, largest difference of the loss %.2f %%",
+		jobs, kinds, missed, lost, replaced, early, refused, hung, 100*worst)
 }
 
-// strike sends the signals of a fault.
-func (j *job) strike(ctx context.Context, s strike, missed *int) {
-	select {
-	case <-j.begun:
-	case <-ctx.Done():
-		return
+// named reports whether an error of a rank has a signal or the number of a rank.
+func named(err error) bool {
+	return strings.Contains(err.Error(), "signal: killed") || strings.Contains(err.Error(), "malt: rank ")
+}
+
+// strike begins a fault, and ends it: its time counts from the beginning of training, in some jobs from that of the processes.
+func (j *job) strike(ctx context.Context, p *proxy, s strike, missed *int) {
+	if !j.early {
+		select {
+		case <-j.begun:
+		case <-ctx.Done():
+			return
+		}
 	}
 	time.Sleep(s.after)
-	first := syscall.SIGKILL
-	if s.stop > 0 {
-		first = syscall.SIGSTOP
+	late := false
+	switch s.kind {
+	case "kill":
+		late = !j.signal(s.rank, syscall.SIGKILL)
+		for tries := 0; late && j.early && tries < 100; tries++ { // the process does not run yet
+			time.Sleep(10 * time.Millisecond)
+			late = !j.signal(s.rank, syscall.SIGKILL)
+		}
+	case "stop":
+		if late = !j.signal(s.rank, syscall.SIGSTOP); late {
+			break
+		}
+		select {
+		case <-time.After(s.lasts):
+		case <-ctx.Done():
+		}
+		j.signal(s.rank, syscall.SIGCONT)
+	case "part":
+		p.part(ctx, s.rank, s.other, s.lasts)
+	case "garble":
+		p.garble(s.rank, 3)
 	}
-	if !j.signal(s.rank, first) {
+	if late {
 		j.mu.Lock()
 		*missed++
 		j.mu.Unlock()
-		return
 	}
-	if s.stop == 0 {
-		return
-	}
-	select {
-	case <-time.After(s.stop):
-	case <-ctx.Done():
-	}
-	j.signal(s.rank, syscall.SIGCONT)
 }

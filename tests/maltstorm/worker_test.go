@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/malt"
 )
 
@@ -36,6 +37,9 @@ type task struct {
 	Sync   string
 	Rounds uint64
 	Pace   time.Duration // of a round's computation
+	Proxy  string        // address of the proxy for connections to other ranks; "": none
+	// Within is the time in which all ranks must join; 0: the default.
+	Within time.Duration
 }
 
 // result is what a rank prints at the end.
@@ -67,7 +71,12 @@ func TestMain(m *testing.M) {
 
 // work trains as a rank.
 func work(ctx context.Context, job task) (r result, err error) {
+	network := transport.TCP
+	if job.Proxy != "" {
+		network = proxied{transport.TCP, job.Rank, job.Server, job.Proxy}
+	}
 	g, err := malt.Join(ctx, malt.Config{
+		Network: network, NoSharedMemory: job.Proxy != "", StartTimeout: job.Within, DialTimeout: job.Within,
 		Server: job.Server, Job: malt.Job{UniqueID: job.Job, RunKey: job.RunKey}, Rank: job.Rank, Total: job.Total, OnLoss: job.OnLoss,
 		Listen: "127.0.0.1:0", Heartbeat: 200 * time.Millisecond, LostAfter: lostAfter, Stall: 2 * lostAfter,
 		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
@@ -79,7 +88,17 @@ func work(ctx context.Context, job task) (r result, err error) {
 		return r, err
 	}
 	defer g.Close()
-	v, err := malt.NewVector[float64](g, "v", width, malt.VectorConfig{ObjectConfig: malt.ObjectConfig{Graph: job.Graph, Sync: job.Sync}})
+	config := malt.VectorConfig{ObjectConfig: malt.ObjectConfig{Graph: job.Graph, Sync: job.Sync}}
+	v, err := malt.NewVector[float64](g, "v", width, config)
+	if err != nil {
+		return r, err
+	}
+	// A second vector in step with the first, and one that is exchanged only at the end.
+	u, err := malt.NewVector[float64](g, "u", width, config)
+	if err != nil {
+		return r, err
+	}
+	end, err := malt.NewVector[float64](g, "end", width, malt.VectorConfig{ObjectConfig: malt.ObjectConfig{Sync: "bsp"}})
 	if err != nil {
 		return r, err
 	}
@@ -87,27 +106,48 @@ func work(ctx context.Context, job task) (r result, err error) {
 	shares := data(job.Total)
 	var rounds []time.Duration
 	err = g.Protect(func() error {
-		for last := time.Now(); v.Iteration() < job.Rounds; {
+		last := time.Now()
+		for round := min(v.Iteration(), u.Iteration()); round < job.Rounds; round++ {
 			time.Sleep(job.Pace)
-			step(v.Values(), shares, g.Shares(), len(g.Members()), float64(v.Iteration()))
-			if err := v.Scatter(ctx); err != nil {
-				return err
+			if v.Iteration() <= round { // a late rank continues each vector in its own round
+				step(v.Values(), shares, g.Shares(), len(g.Members()), float64(round))
+				if err := exchange(ctx, v); err != nil {
+					return err
+				}
 			}
-			if _, err := v.Gather(ctx, malt.AverageIncludingSelf); err != nil {
-				return err
+			if u.Iteration() <= round {
+				copy(u.Values(), v.Values())
+				if err := exchange(ctx, u); err != nil {
+					return err
+				}
 			}
 			now := time.Now()
 			rounds = append(rounds, now.Sub(last))
 			last = now
+		}
+		if end.Iteration() == 0 {
+			copy(end.Values(), v.Values())
+			if err := exchange(ctx, end); err != nil {
+				return err
+			}
 		}
 		return g.Done(ctx)
 	})
 	if errors.Is(err, malt.ErrFinished) {
 		return result{Finished: true}, nil
 	}
-	r = result{Model: v.Values(), Epochs: g.Epoch()}
+	r = result{Model: end.Values(), Epochs: g.Epoch()}
 	r.Pause, r.Usual = longest(rounds)
 	return r, err
+}
+
+// exchange sends a vector and merges what has arrived.
+func exchange(ctx context.Context, v *malt.Vector[float64]) error {
+	if err := v.Scatter(ctx); err != nil {
+		return err
+	}
+	_, err := v.Gather(ctx, malt.AverageIncludingSelf)
+	return err
 }
 
 const (
