@@ -243,3 +243,36 @@ func TestAveragingRefuses(t *testing.T) {
 		}
 	}
 }
+
+// Averaging has tables besides the weights, which depend on what is aggregated and on the recovery from losses.
+func TestPlanOfAveraging(t *testing.T) {
+	const mib = 1 << 20
+	for _, c := range []struct {
+		change func(*Config)
+		want   uint64 // MiB besides the weights
+	}{
+		{func(*Config) {}, 0},
+		{func(c *Config) { c.Reg.L1 = 1 }, 128},
+		{func(c *Config) { c.Outer.Momentum = 0.5 }, 128},
+		{func(c *Config) { c.Average.Every = "random:0.1" }, 64 + 128},
+		{func(c *Config) { c.Average.Aggregate = "gradient" }, 192},
+		{func(c *Config) { c.Cluster.Join.OnLoss = allreduce.Shrink }, 64 + 64},
+		{func(c *Config) { c.Average.Aggregate, c.Cluster.Join.OnLoss = "gradient", allreduce.Wait }, 192 + 64},
+	} {
+		cfg := Config{
+			Data: DataConfig{Inputs: []Input{textInput("x", "1 | a\n")}}, Features: FeatureConfig{Bits: 24}, Average: AverageConfig{Aggregate: "model"},
+			Cluster: ClusterConfig{Join: &allreduce.Config{Server: "h:1", Job: allreduce.Job{UniqueID: 1}, Total: 4}},
+		}
+		c.change(&cfg)
+		tables, err := cfg.Tables()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := (64 + c.want) * mib; tables != want {
+			t.Errorf("%+v: got %d MiB, want %d", cfg.Average, tables/mib, want/mib)
+		}
+		if p, err := cfg.Plan(); err != nil || !strings.HasSuffix(p.Method, cfg.Average.Aggregate) {
+			t.Errorf("%+v: got %+v and %v", cfg.Average, p, err)
+		}
+	}
+}

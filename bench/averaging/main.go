@@ -36,6 +36,7 @@ func main() {
 	flag.IntVar(&b.passes, "passes", 8, "passes of one process, whose loss is the target")
 	flag.IntVar(&b.runs, "runs", 5, "measurements of each way, of which the median counts")
 	flag.StringVar(&b.options, "options", "--l2 1e-6", "further options of all ways")
+	flag.StringVar(&b.gvw, "gvw", "", "gvw to measure; empty: it is built")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -82,8 +83,10 @@ func (b *bench) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(b.dir)) }()
-	if b.gvw, err = setup.Build(ctx, b.dir, "gvw"); err != nil {
-		return err
+	if b.gvw == "" {
+		if b.gvw, err = setup.Build(ctx, b.dir, "gvw"); err != nil {
+			return err
+		}
 	}
 	if err := b.data.write(b.path("train.vw"), b.path("test.vw")); err != nil {
 		return err
