@@ -102,7 +102,7 @@ func (c *AverageConfig) Validate() error {
 
 // averageDefaults sets the update rule of averaging where none is given.
 func (c *Config) averageDefaults() {
-	if !c.Average.on() {
+	if !c.Average.on() || c.LDA.Topics > 0 {
 		return
 	}
 	if s := &c.SGD; !s.Plain && !s.Adaptive && !s.Normalized && !s.Invariant {
@@ -129,6 +129,10 @@ func (c *Config) validateAverage(f *usage.Faults) {
 		return
 	}
 	const field = "Average.Aggregate"
+	if c.LDA.Topics > 0 {
+		c.validateTopicRounds(f)
+		return
+	}
 	switch {
 	case c.TestOnly:
 		f.Add(field, "nothing is learned: leave it out with learn.Config.TestOnly")

@@ -46,6 +46,10 @@ var averaged = []struct {
 		c.Passes, c.Average, c.Loss.Function = 3, AverageConfig{Aggregate: "gradient", Batch: "17"}, "hinge"
 		c.Holdout.Off = false
 	}}, 22},
+	{method{"topics, every 40, shuffle", func(c *Config) {
+		c.Passes, c.LDA.Topics, c.LDA.Batch, c.Average = 3, 3, 16, AverageConfig{Aggregate: aggregateModel, Every: "40"}
+		c.Data.Shuffle, c.Data.ShuffleSeed = true, 5
+	}}, 10},
 }
 
 // Whatever happens to a rank in a round, and however often, the job ends with the bytes of the run without faults,

@@ -71,8 +71,7 @@ func (c *Config) validateLDA(f *usage.Faults) {
 		{c.batches(), "Batch.BFGS", "it is another learner"},
 		{c.OAA.Classes > 0, "OAA.Classes", "topics have no classes"},
 		{c.follows(), "FTRL.Rule", "it is another learner"},
-		{c.Malt.on(), "Malt.Graph", "topics are averaged at the end of each pass"},
-		{c.Average.on(), "Average.Aggregate", "topics are averaged at the end of each pass"},
+		{c.Malt.on(), "Malt.Graph", "topics are averaged by all ranks (learn.Config.Average.Every)"},
 		{c.Loss.Binary, "Loss.Binary", "a document's topics have no sign"},
 		{c.Model.InvertHash != "", "Model.InvertHash", "words are known by their numbers only"},
 		{c.Model.HexWeights, "Model.HexWeights", "topics are written in decimal"},
@@ -93,6 +92,23 @@ func (c *Config) validateLDA(f *usage.Faults) {
 	}
 	if c.SGD.PowerT.Value < 0 {
 		f.Add("SGD.PowerT", "%g is negative: with learn.Config.LDA.Topics it is 0 or more", c.SGD.PowerT.Value)
+	}
+}
+
+// validateTopicRounds reports settings of averaging that topics do not have. They have the moments.
+func (c *Config) validateTopicRounds(f *usage.Faults) {
+	switch {
+	case c.TestOnly:
+		f.Add("Average.Aggregate", "nothing is learned: leave it out with learn.Config.TestOnly")
+	case c.Average.Aggregate == aggregateGradient:
+		f.Add("Average.Aggregate", "%s: ranks average topics, which is %s", aggregateGradient, aggregateModel)
+	case c.Average.Batch != "":
+		f.Add("Average.Batch", "documents are learned from together by learn.Config.LDA.Batch: leave it out")
+	case c.Average.random():
+		f.Add("Average.Every", "%s: topics are averaged at even moments", c.Average.Every)
+	}
+	if c.Outer != (OuterConfig{}) {
+		f.Add("Outer.Rate", "it is for weights: leave it out")
 	}
 }
 
@@ -128,8 +144,9 @@ func (r *runner) topics() (*ldastage.Stage, error) {
 		}
 		learner.Use(learner.Weights())
 	}
+	_, every := c.Average.amounts(new(usage.Faults))
 	stage := ldastage.New(ldastage.Config{
-		Read: r.read, Tally: r.tally, Job: r.job, Models: r.models, Passes: c.Passes, Batch: cmp.Or(c.LDA.Batch, 1),
+		Read: r.read, Tally: r.tally, Job: r.job, Models: r.models, Passes: c.Passes, Batch: cmp.Or(c.LDA.Batch, 1), Every: every,
 	}, learner)
 	return stage, r.console.OpenTable()
 }

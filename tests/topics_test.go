@@ -15,7 +15,7 @@ import (
 // The commands of docs/topics.md print what it shows.
 func TestTopicsTutorial(t *testing.T) {
 	t.Parallel()
-	testConsole(t, "../docs/topics.md", 6, "../model")
+	testConsole(t, "../docs/topics.md", 7, "../model")
 }
 
 // vw has inferred γ of 24 documents with the same model.

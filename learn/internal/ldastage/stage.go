@@ -11,12 +11,14 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/learn/internal/avgstage"
 	"github.com/gvw-project/gvw/learn/internal/examples"
 	"github.com/gvw-project/gvw/learn/internal/job"
 	"github.com/gvw-project/gvw/learn/internal/tally"
 	"github.com/gvw-project/gvw/learn/internal/training"
 	"github.com/gvw-project/gvw/learn/lda"
 	"github.com/gvw-project/gvw/model"
+	"github.com/gvw-project/gvw/optim/masgd"
 )
 
 // Config has the settings and the collaborators of a stage.
@@ -28,13 +30,26 @@ type Config struct {
 
 	Passes int // number of passes, at least 1
 	Batch  int // documents that are learned from together, at least 1
+	// Every has the moments at which ranks average. The ends of rounds within a pass are moved to
+	// the ends of batches.
+	Every masgd.Every
 }
 
 // Stage is the stage of passes that learn topics.
 type Stage struct {
 	Config
 	learner *lda.Learner
-	done    int // passes completed
+	parts   *avgstage.Parts
+
+	// The state besides λ, equal on all ranks.
+	done    int     // passes completed
+	round   int     // of the pass, from 0
+	counted bool    // per is known
+	per     float64 // mean number of documents of a rank
+	batches float64 // batches at the start of the step
+
+	rounds masgd.Rounds // of each pass
+	shard  int          // documents of this rank
 
 	pending   []document // documents of the batch, which have no predictions yet
 	tags      []byte     // their tags, one after the other
@@ -43,7 +58,6 @@ type Stage struct {
 	// In a job that recovers from losses, state is λ at the start of the step and results that at
 	// its end; the learner works on a table of its own. Otherwise both are nil.
 	state, results []float32
-	batches        float64    // batches at the start of the step
 	sums           [2]float64 // of the exchange: documents, and documents times batches
 }
 
@@ -55,16 +69,57 @@ type document struct {
 
 // New returns the stage of a learner, whose weights are those of the start.
 func New(c Config, learner *lda.Learner) *Stage {
-	return &Stage{Config: c, learner: learner, batches: learner.Batches()}
+	m := &Stage{Config: c, learner: learner, batches: learner.Batches()}
+	m.parts = avgstage.NewParts(c.Read, m.document)
+	m.divide()
+	return m
 }
+
+// counting reports whether the current step counts the documents, which rounds within a pass need.
+func (m *Stage) counting() bool { return !m.Every.Pass() && !m.counted }
+
+// divide computes the rounds of a pass.
+func (m *Stage) divide() {
+	m.rounds = masgd.Even(1)
+	if !m.counting() {
+		m.rounds = m.Every.Rounds(m.per, float64(m.Batch), 0, 0)
+	}
+}
+
+// end returns the number of documents of this rank at the end of a round.
+func (m *Stage) end(round int) int {
+	switch {
+	case round < 0:
+		return 0
+	case round+1 >= m.rounds.N():
+		return avgstage.Whole
+	}
+	return min(m.shard, (m.rounds.End(round, m.shard)+m.Batch-1)/m.Batch*m.Batch)
+}
+
+// last reports whether the round is the last one of its pass.
+func (m *Stage) last() bool { return m.round+1 >= m.rounds.N() }
 
 // Next returns the name of the next step, and reports whether there is one.
 func (m *Stage) Next() (string, bool) {
-	return fmt.Sprintf("LDA pass %d of %d", m.done+1, m.Passes), m.done < m.Passes
+	name := fmt.Sprintf("LDA pass %d of %d", m.done+1, m.Passes)
+	switch {
+	case m.counting():
+		name = "counting documents"
+	case m.rounds.N() > 1:
+		name += fmt.Sprintf(", round %d of %d", m.round+1, m.rounds.N())
+	}
+	return name, m.done < m.Passes
 }
 
-// Work makes a pass over the shard.
+// Work learns from the documents of a round.
 func (m *Stage) Work(ctx context.Context) error {
+	if m.counting() {
+		err := m.Read.Pass(ctx, 0, func(*feature.Batch, *feature.Example, bool) error { return nil })
+		m.shard = m.Read.Nth
+		m.documents = float64(m.shard)
+		return err
+	}
 	if m.keeps() {
 		m.own()
 		copy(m.learner.Weights(), m.state)
@@ -72,7 +127,7 @@ func (m *Stage) Work(ctx context.Context) error {
 	}
 	m.documents = 0
 	m.pending, m.tags = m.pending[:0], m.tags[:0]
-	if err := m.Read.Pass(ctx, m.Tally.Passes, m.document); err != nil {
+	if err := m.parts.Read(ctx, m.Tally.Passes, m.end(m.round-1), m.end(m.round)); err != nil {
 		return err
 	}
 	if err := m.step(); err != nil {
@@ -168,6 +223,9 @@ func (m *Stage) average(ctx context.Context, g *allreduce.Group) error {
 	if err := g.AllReduce(ctx, allreduce.Vec(m.sums[:]).Named("documents"), allreduce.Sum); err != nil {
 		return err
 	}
+	if m.counting() {
+		return nil
+	}
 	own := m.learner.Weights()
 	dst := own
 	if m.keeps() {
@@ -187,9 +245,16 @@ func (m *Stage) average(ctx context.Context, g *allreduce.Group) error {
 	return g.AllReduce(ctx, allreduce.Vec(dst).Named("topics"), allreduce.Sum)
 }
 
-// Commit ends the pass.
+// Commit makes the results the state. The last round of a pass ends the pass.
 func (m *Stage) Commit() error {
-	m.Tally.EndPass()
+	if m.counting() {
+		m.counted, m.per = true, float64(m.shard)
+		if m.Job.Total > 1 {
+			m.per = m.sums[0] / float64(m.Job.Size())
+		}
+		m.divide()
+		return nil
+	}
 	if !m.Tally.TestOnly {
 		m.batches = m.learner.Batches()
 		if m.Job.Total > 1 && m.sums[0] > 0 {
@@ -201,6 +266,12 @@ func (m *Stage) Commit() error {
 			m.use(m.learner.Weights())
 		}
 	}
+	if !m.last() {
+		m.round++
+		return nil
+	}
+	m.Tally.EndPass()
+	m.round = 0
 	m.done++
 	if err := m.Models.SavePass(m.model); err != nil {
 		return err

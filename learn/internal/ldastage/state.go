@@ -27,7 +27,20 @@ func (m *Stage) use(w []float32) {
 // Shared codes the part of the state that is the same on all ranks.
 func (m *Stage) Shared(c *snapshot.Coder) {
 	c.Number("LDA passes done", &m.done, snapshot.MaxCount)
+	c.Number("rounds of the pass done", &m.round, snapshot.MaxCount)
+	c.Flag("documents counted", &m.counted)
+	c.F64("documents of a rank", &m.per)
 	c.F64("batches", &m.batches)
+	if !c.Reading() || c.Err() != nil {
+		return
+	}
+	if !(m.per >= 0 && m.per <= snapshot.MaxCount) {
+		c.Fail("documents of a rank: %v is no number of documents", m.per)
+		return
+	}
+	if m.divide(); m.round >= m.rounds.N() {
+		c.Fail("rounds of the pass done: got %d, of %d", m.round, m.rounds.N())
+	}
 }
 
 // SharedArrays returns λ. In a test every rank has loaded it.
@@ -42,8 +55,10 @@ func (m *Stage) SharedArrays() []snapshot.Array {
 	return []snapshot.Array{{Name: "topics", V: m.learner.Weights()}}
 }
 
-// Own codes nothing. The record has everything that belongs to one rank.
-func (m *Stage) Own(*snapshot.Coder) {}
+// Own codes the size of this rank's shard, by which a replacement finds its place in a pass.
+func (m *Stage) Own(c *snapshot.Coder) {
+	c.Number("documents of this rank", &m.shard, snapshot.MaxCount)
+}
 
 // Adopt continues from the state that has been read. If the job recovers, the learner gets it
 // when the next step begins.
@@ -65,7 +80,7 @@ func (m *Stage) Outcome(c *snapshot.Coder) {
 
 // OutcomeArrays returns the average of λ.
 func (m *Stage) OutcomeArrays() []snapshot.Array {
-	if !m.keeps() {
+	if !m.keeps() || m.counting() {
 		return nil
 	}
 	n := len(m.learner.Weights())
