@@ -159,9 +159,16 @@ func (c *Config) maltJob() malt.Config {
 	if j.OnLoss != allreduce.Wait && (m.StartTimeout == 0 || m.StartTimeout > maltStart) {
 		m.StartTimeout = maltStart
 	}
-	m.Job.UniqueID ^= maltSpace
-	if m.Job.RunKey != "" {
-		m.Job.RunKey += "+malt"
-	}
+	m.Job = VectorsJob(m.Job)
 	return m
+}
+
+// VectorsJob returns the job of the shared vectors of a job with asynchronous training. The server has it as a job of its
+// own.
+func VectorsJob(j allreduce.Job) allreduce.Job {
+	j.UniqueID += maltSpace // twice is a third job, so that a pair of jobs shows which one has the vectors
+	if j.RunKey != "" {
+		j.RunKey += "+malt"
+	}
+	return j
 }

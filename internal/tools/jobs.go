@@ -71,6 +71,7 @@ func Jobs(ctx context.Context, p *cli.Process, c *cli.Command, args []string) er
 			text, err := json.MarshalIndent(st, "", "  ")
 			return plain.JSON(string(text)) + "\n", err
 		}
+		st = withVectors(st)
 		b := appendJobs(nil, st)
 		if s.Has("all") {
 			b = appendEnded(b, st)

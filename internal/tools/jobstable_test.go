@@ -16,6 +16,7 @@ import (
 
 	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
+	"github.com/gvw-project/gvw/learn"
 )
 
 func TestEndedTable(t *testing.T) {
@@ -33,6 +34,43 @@ ENDED JOB  OUTCOME   RANKS  TOOK  ENDED                CAUSE
 `
 	if d := cmp.Diff(want, string(appendEnded(nil, st))); d != "" {
 		t.Error(d)
+	}
+}
+
+// A job with --malt is one line: its shared vectors have a job of their own at the server.
+func TestJobsTableHasOneLineForAJobWithVectors(t *testing.T) {
+	id := protocol.Job{UniqueID: 17, RunKey: "k"}
+	v := learn.VectorsJob(id)
+	ranks := func(waits string) []protocol.RankStatus {
+		return []protocol.RankStatus{{Rank: 0, State: "joined", Waits: waits}, {Rank: 1, State: "joined"}}
+	}
+	st := &protocol.ServerStatus{
+		Jobs: []protocol.JobStatus{
+			{UniqueID: v.UniqueID, RunKey: v.RunKey, State: "wired", Total: 2, Joined: 2, Ranks: ranks("rank 0: weights: waiting for rank 1")},
+			{UniqueID: 17, RunKey: "k", State: "filling", Total: 2, Joined: 2, Ranks: ranks("")},
+			{UniqueID: 18, State: "wired", Total: 1, Joined: 1},
+		},
+		Ended: []protocol.EndedJob{{UniqueID: v.UniqueID, RunKey: v.RunKey, Outcome: "finished", Rank: -1, Total: 2}},
+	}
+	want := `JOB   STATE                   RANKS  PASS  LOSS  SINCE  MISSING
+17/k  filling, vectors wired  2/2    0     -     0s     
+18    wired                   1/1    -     -     0s     
+17/k: rank 0: weights: waiting for rank 1
+no jobs have ended
+`
+	all := withVectors(st)
+	if d := cmp.Diff(want, string(appendEnded(appendJobs(nil, all), all))); d != "" {
+		t.Error(d)
+	}
+	for i := range st.Jobs { // without a run ID, too
+		st.Jobs[i].RunKey = ""
+	}
+	if got := withVectors(st).Jobs; len(got) != 2 || got[0].UniqueID != 17 {
+		t.Errorf("without run IDs: got %v, want jobs 17 and 18", got)
+	}
+	alone := &protocol.ServerStatus{Jobs: st.Jobs[:1], Ended: st.Ended}
+	if got := withVectors(alone); len(got.Jobs) != 1 || len(got.Ended) != 1 {
+		t.Errorf("got %d jobs and %d that have ended, want those of the vectors, since the job is missing", len(got.Jobs), len(got.Ended))
 	}
 }
 
