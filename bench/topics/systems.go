@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/gvw-project/gvw/model"
+)
+
+// result is the state of a system after some passes.
+type result struct {
+	passes     int // of a Gibbs sampler: sweeps
+	cpu        float64
+	perplexity float64
+	table      [][]float64 // of words by topics
+}
+
+// train trains a system until it reaches the goal, or has made the most passes.
+func (s *settings) train(system string, c *corpus, set set) (*result, error) {
+	if system == "gvw" || system == "vw" {
+		return s.trainVW(system, c, set)
+	}
+	return s.trainPeer(system, c, set)
+}
+
+// passes are the numbers of passes that are tried.
+var passes = []int{1, 2, 3, 4, 6, 8, 10, 15, 20, 30, 40, 60, 80, 100}
+
+// trainVW runs a process for each number of passes.
+func (s *settings) trainVW(system string, c *corpus, set set) (r *result, err error) {
+	file := filepath.Join(s.dir, "model")
+	program := []string{s.gvw}
+	if system == "vw" {
+		program = append(s.vw, "--compressed")
+	}
+	for _, n := range passes {
+		if r != nil && n > s.most {
+			break
+		}
+		g := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+		args := append(program[1:len(program):len(program)], "-d", c.train, "--cache_file", file+".cache", "-k", "--passes", strconv.Itoa(n), "--holdout_off",
+			"--lda", strconv.Itoa(set.topics), "--lda_alpha", g(s.alpha), "--lda_rho", g(s.eta), "--lda_D", strconv.Itoa(c.documents),
+			"--minibatch", strconv.Itoa(s.batch), "-b", strconv.Itoa(c.bits), "-l", "1", "--power_t", g(s.kappa), "--initial_t", g(s.tau),
+			"--random_seed", strconv.Itoa(s.seed), "-f", file, "--quiet")
+		cmd := exec.Command(program[0], args...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, out)
+		}
+		r = &result{passes: n, cpu: (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()}
+		if r.table, err = readModel(file, c.words); err != nil {
+			return nil, err
+		}
+		if r.perplexity, err = c.perplexity(r.table, s.alpha); err != nil || r.perplexity <= set.goal {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+// readModel returns λ of the words of a model.
+func readModel(name string, words int) ([][]float64, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	m, err := model.ReadTopics(f, model.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	table, k := make([][]float64, words), int(m.LDA)
+	for i := range table {
+		for _, x := range m.Weights[i*k:][:k] {
+			table[i] = append(table[i], float64(x)+m.Eta())
+		}
+	}
+	return table, nil
+}
+
+// script returns the path of peer.py beside this package.
+func script() (string, error) {
+	out, err := exec.Command("go", "list", "-f", "{{.Dir}}", "github.com/gvw-project/gvw/bench/topics").Output()
+	if err != nil {
+		return "", fmt.Errorf("cannot find peer.py: %w", err)
+	}
+	return filepath.Join(strings.TrimSpace(string(out)), "peer.py"), nil
+}
+
+// trainPeer runs peer.py, which waits after each of its checkpoints.
+func (s *settings) trainPeer(system string, c *corpus, set set) (r *result, err error) {
+	py, err := script()
+	if err != nil {
+		return nil, err
+	}
+	out := filepath.Join(s.dir, "table")
+	cmd := exec.Command(s.python[0], append(s.python[1:], py, system, c.train, strconv.Itoa(c.words), strconv.Itoa(set.topics),
+		fmt.Sprint(s.alpha), fmt.Sprint(s.eta), strconv.Itoa(s.batch), fmt.Sprint(s.tau), fmt.Sprint(s.kappa), strconv.Itoa(s.seed), out)...)
+	cmd.Env = append(os.Environ(), "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1")
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	lines, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, in.Close(), cmd.Wait()) }()
+	scan := bufio.NewScanner(lines)
+	for scan.Scan() {
+		next := &result{}
+		wall := 0.0
+		if _, err := fmt.Sscan(scan.Text(), &next.passes, &next.cpu, &wall); err != nil {
+			return nil, fmt.Errorf("%q: %w", scan.Text(), err)
+		}
+		if r != nil && system != "tomotopy" && next.passes > s.most {
+			break
+		}
+		r = next
+		if r.table, err = readTable(out); err != nil {
+			return nil, err
+		}
+		if r.perplexity, err = c.perplexity(r.table, s.alpha); err != nil || r.perplexity <= set.goal {
+			break
+		}
+		if _, err := io.WriteString(in, "\n"); err != nil {
+			break // its last checkpoint
+		}
+	}
+	if r == nil {
+		return nil, errors.Join(errors.New("peer.py printed no line"), scan.Err())
+	}
+	return r, err
+}
+
+// versions returns the versions of all systems.
+func (s *settings) versions() (string, error) {
+	py, err := script()
+	if err != nil {
+		return "", err
+	}
+	var all []string
+	for _, args := range [][]string{{s.gvw, "version"}, append(s.vw, "--version"), append(s.python, py, "versions")} {
+		out, err := exec.Command(args[0], args[1:]...).Output()
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", strings.Join(args, " "), err)
+		}
+		first, _, _ := strings.Cut(string(out), "\n")
+		all = append(all, first)
+	}
+	all[1] = "vw " + all[1]
+	return strings.Join(all, "; "), nil
+}
