@@ -10,7 +10,7 @@
 # make test-hadoop  the tests on a real Hadoop, started here: Java 17, Maven, 92 MB of jars
 # make storm        1,000 jobs of real processes that something happens to, and a table
 # make storm-net    300 jobs over networks and disks that fail, and a table; needs root
-# make storm-malt   300 jobs with shared vectors, whose processes are killed and stopped
+# make storm-malt   300 jobs with shared vectors, whose processes are killed, stopped and cut off
 # make storm-sim    10,000 jobs in memory that everything happens to, by seed
 # make test-rdma    what goes over RDMA, in a guest with two emulated devices
 # make test-long    what is too slow for every run: long tests, fuzzing
