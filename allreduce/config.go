@@ -343,14 +343,13 @@ func (c Config) agreed() string {
 // join returns the part that the server's client needs. Its fields have the same names, units and
 // zero values here and there, which a test checks.
 func (c Config) join() client.JoinConfig {
-	j := client.JoinConfig{
-		Network: c.Network, Server: c.Server, Credentials: c.Credentials, Owner: c.Owner,
-		Job: c.Job, Rank: c.Rank, Total: c.Total, Spare: c.Spare, Generation: c.Generation,
+	j := c.mesh().Join(client.JoinConfig{
+		Server: c.Server, Owner: c.Owner, Spare: c.Spare, Generation: c.Generation,
 		Advertise: c.Advertise, Host: c.Host, Options: c.agreed(), Version: c.Version,
 		OnLoss: c.OnLoss, ReplaceTimeout: c.ReplaceTimeout, SlowFactor: c.SlowFactor,
 		DialTimeout: c.DialTimeout, StartTimeout: c.StartTimeout, Heartbeat: c.Heartbeat,
-		LostAfter: c.LostAfter, ServerTimeout: c.ServerTimeout, Log: c.Log,
-	}
+		LostAfter: c.LostAfter, ServerTimeout: c.ServerTimeout,
+	})
 	if c.Elastic {
 		j.Elastic = cmp.Or(c.StartTimeout, defaultStartTimeout)
 	}

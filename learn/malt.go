@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/internal/maltjob"
 	"github.com/gvw-project/gvw/learn/internal/maltstage"
 	"github.com/gvw-project/gvw/learn/internal/sgdstage"
 	"github.com/gvw-project/gvw/learn/internal/usage"
@@ -149,12 +150,8 @@ const maltStart = time.Minute
 // maltJob returns the configuration of the job of the shared vectors.
 func (c *Config) maltJob() malt.Config {
 	j := c.Cluster.Join
-	m := malt.Config{
-		Server: j.Server, Job: j.Job, Rank: j.Rank, Total: j.Total, OnLoss: j.OnLoss,
-		Network: j.Network, Listen: j.Listen, Advertise: j.Advertise, Allow: j.Allow, Credentials: j.Credentials, Host: j.Host,
-		DialTimeout: j.DialTimeout, StartTimeout: j.StartTimeout, Heartbeat: j.Heartbeat, LostAfter: j.LostAfter,
-		ReplaceTimeout: j.ReplaceTimeout, ServerTimeout: j.ServerTimeout, Log: c.Diagnostics.Log,
-	}
+	m := maltjob.Config(j)
+	m.Log = c.Diagnostics.Log
 	// All ranks are there: they have joined the job of the collectives. A rank that is lost since may be replaced.
 	if j.OnLoss != allreduce.Wait && (m.StartTimeout == 0 || m.StartTimeout > maltStart) {
 		m.StartTimeout = maltStart

@@ -165,11 +165,10 @@ func (c Config) mesh() mesh.Config {
 
 // join returns the part that describes the membership.
 func (c Config) join(advertise string) client.JoinConfig {
-	return client.JoinConfig{
-		Network: c.Network, Server: c.Server, Credentials: c.Credentials,
-		Job: c.Job, Rank: c.Rank, Spare: c.Spare, Total: c.Total, Advertise: advertise, Host: c.Host, Options: "library=malt",
+	return c.mesh().Join(client.JoinConfig{
+		Server: c.Server, Spare: c.Spare, Advertise: advertise, Host: c.Host, Options: "library=malt",
 		OnLoss: c.OnLoss, ReplaceTimeout: c.ReplaceTimeout, Elastic: c.Elastic,
 		DialTimeout: c.DialTimeout, StartTimeout: c.StartTimeout, Heartbeat: c.Heartbeat,
-		LostAfter: c.LostAfter, ServerTimeout: c.ServerTimeout, Log: c.Log,
-	}
+		LostAfter: c.LostAfter, ServerTimeout: c.ServerTimeout,
+	})
 }

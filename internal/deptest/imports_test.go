@@ -105,14 +105,14 @@ var layers = []layer{
 	{"malt", slices.Concat(bottom, wires, []string{"malt", "=hdfsio", "allreduce/verbs", "internal/rankenv", "internal/mesh", "internal/members", "internal/spantree/protocol", "internal/spantree/client"}), "shared vectors are useful without a learner, and need the connections of a job, not its collectives"},
 	{"malt/pipe", slices.Concat(bottom, wires, []string{"=malt", "internal/vectorio"}), "pipes need shared vectors, and no part below them"},
 	{
-		"learn", slices.Concat(bottom, wires, []string{"learn", "model", "hdfsio", "optim", "allreduce", "malt", "loss", "feature", "internal/compat", "internal/hadoop", "internal/launch", "internal/status"}),
+		"learn", slices.Concat(bottom, wires, []string{"learn", "model", "hdfsio", "optim", "allreduce", "malt", "loss", "feature", "internal/maltjob", "internal/compat", "internal/hadoop", "internal/launch", "internal/status"}),
 		"the training loop imports the packages below it; none of them imports it",
 	},
 
 	{"internal/cli", slices.Concat(bottom, []string{"internal/compat"}), "the command line and the process, independent of any command"},
 	{"internal/flags", slices.Concat(bottom, wires, []string{"internal/cli", "internal/compat", "=allreduce", "allreduce/doctor", "allreduce/pipe", "bench/collective", "hdfsio/hdfs", "=learn", "learn/metric", "learn/nn", "model/topics", "malt/graph", "malt/pipe", "=optim", "optim/ftrl"}), "tables of options need the values that libraries accept, but no command"},
 	{"internal/files", slices.Concat(bottom, []string{"internal/cli", "internal/flags", "internal/launch", "=hdfsio", "hdfsio/hdfs", "hdfsio/siteconf", "=learn"}), "options that name files become file systems, inputs and outputs, for any command"},
-	{"internal/joinflags", slices.Concat(bottom, wires, []string{"internal/cli", "internal/flags", "internal/files", "internal/launch", "internal/spantree/protocol", "=allreduce", "allreduce/verbs"}), "the learner, gvw allreduce and gvw doctor join a job with the same options; the protocol has the rule of elastic jobs"},
+	{"internal/joinflags", slices.Concat(bottom, wires, []string{"internal/cli", "internal/flags", "internal/files", "internal/launch", "internal/spantree/protocol", "internal/maltjob", "=allreduce", "=malt", "allreduce/verbs"}), "the learner, gvw malt, gvw allreduce and gvw doctor join a job with the same options; the protocol has the rule of elastic jobs"},
 	{
 		"internal/train", slices.Concat(bottom, wires, []string{"internal/cli", "internal/compat", "internal/flags", "internal/files", "internal/joinflags", "internal/launch", "internal/checkpoint", "internal/rundir", "internal/spantree/protocol", "=allreduce", "feature", "hdfsio", "learn", "malt/graph", "model"}),
 		"the learner as a command uses a launcher by an interface",
@@ -131,6 +131,7 @@ var layers = []layer{
 	{"internal/hadoop", bottom, "for cmd and learn: the contract with a launcher does not depend on other packages"},
 	{"internal/launch", bottom, "for cmd and learn: the contract with a launcher does not depend on other packages"},
 	{"internal/rankenv", []string{"allreduce/auth", "internal/spantree/protocol"}, "for the libraries that gvw run launches: the variables name a job, and read its secret"},
+	{"internal/maltjob", slices.Concat(bottom, wires, []string{"=allreduce", "=malt"}), "it translates between two public configurations"},
 	{"internal/vectorio", nil, "vectors on a stream depend on no job"},
 	{"internal/checkpoint", slices.Concat(bottom, []string{"allreduce", "internal/spantree/protocol", "internal/spantree/client", "hdfsio"}), "a group writes its state by an interface that this package implements with files"},
 	{"internal/rundir", slices.Concat(bottom, []string{"internal/spantree/protocol", "hdfsio"}), "files of a run for late attempts; the protocol has the digest of the options"},

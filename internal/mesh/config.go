@@ -60,6 +60,13 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
+// Join returns j with the fields that connections to the server and to other ranks have in common.
+func (c Config) Join(j client.JoinConfig) client.JoinConfig {
+	j.Network, j.Credentials, j.Log = c.Network, c.Credentials, c.Log
+	j.Job, j.Rank, j.Total = c.Job, c.Rank, c.Total
+	return j
+}
+
 // Faults returns an error for each field that is invalid, beginning with its name.
 func (c Config) Faults() (faults []error) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }

@@ -86,31 +86,14 @@ func checkJob(s *cli.Settings) []error {
 
 // joinJob joins the job that the options name, or returns nil.
 func joinJob(p *cli.Process, c *cli.Context) (*job, error) {
-	at, isRank, err := joinflags.Place(p, c)
-	if err != nil || !isRank {
+	if _, isRank, err := joinflags.Place(p, c); err != nil || !isRank {
 		return nil, err
 	}
 	step := outer.Config{Rate: c.Float64("outer_rate"), Momentum: c.Float64("outer_momentum")}
 	if err := step.Validate(); err != nil {
 		return nil, cli.Usagef("--outer_rate, --outer_momentum: %w", err)
 	}
-	if err := joinflags.ArmFaults(p, at, c.Uint64("generation"), false, false); err != nil {
-		return nil, err
-	}
-	j, err := joinflags.Config(c, at)
-	if err != nil {
-		return nil, err
-	}
-	if err := joinflags.Guard(p, c, j); err != nil {
-		return nil, err
-	}
-	g, err := malt.Join(c.Context, malt.Config{
-		Server: j.Server, Job: j.Job, Rank: j.Rank, Total: j.Total, OnLoss: j.OnLoss,
-		Listen: j.Listen, Advertise: j.Advertise, Allow: j.Allow, Credentials: j.Credentials,
-		DialTimeout: j.DialTimeout, StartTimeout: j.StartTimeout, Heartbeat: j.Heartbeat,
-		LostAfter: j.LostAfter, ServerTimeout: j.ServerTimeout,
-		Log: p.Logger(cli.LogLevel(c.Bool("quiet"), ""), true),
-	})
+	g, at, err := joinflags.JoinShared(p, c)
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func Malt(ctx context.Context, p *cli.Process, c *cli.Command, args []string) er
 
 // exchange exchanges the vectors of stdin with the other ranks.
 func exchange(p *cli.Process, c *cli.Context) (err error) {
-	g, err := joinShared(p, c)
+	g, _, err := joinflags.JoinShared(p, c)
 	if err != nil {
 		return err
 	}
@@ -45,29 +45,4 @@ func exchange(p *cli.Process, c *cli.Context) (err error) {
 		Vector: malt.VectorConfig{ObjectConfig: object, MaxDelay: int(c.Uint64("max_delay"))},
 		Merge:  c.String("merge"), Type: c.String("type"), Frames: c.Bool("frames"),
 	}, p.Stdin, p.Stdout)
-}
-
-// joinShared joins the job that the options name, or returns nil.
-func joinShared(p *cli.Process, c *cli.Context) (*malt.Group, error) {
-	at, isRank, err := joinflags.Place(p, c)
-	if err != nil {
-		return nil, err
-	}
-	if err := joinflags.ArmFaults(p, at, c.Uint64("generation"), false, false); err != nil || !isRank {
-		return nil, err
-	}
-	j, err := joinflags.Config(c, at)
-	if err != nil {
-		return nil, err
-	}
-	if err := joinflags.Guard(p, c, j); err != nil {
-		return nil, err
-	}
-	return malt.Join(c.Context, malt.Config{
-		Server: j.Server, Job: j.Job, Rank: j.Rank, Total: j.Total, OnLoss: j.OnLoss,
-		Listen: j.Listen, Advertise: j.Advertise, Allow: j.Allow, Credentials: j.Credentials, Host: j.Host,
-		DialTimeout: j.DialTimeout, StartTimeout: j.StartTimeout, Heartbeat: j.Heartbeat,
-		LostAfter: j.LostAfter, ServerTimeout: j.ServerTimeout,
-		Log: p.Logger(cli.LogLevel(c.Bool("quiet"), ""), true),
-	})
 }

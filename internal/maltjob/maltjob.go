@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package maltjob describes a job of shared vectors by the configuration of a job of collectives:
+//
+//	g, err := malt.Join(ctx, maltjob.Config(join))
+//
+// Programs read one set of options for both kinds of jobs, and the linear learner joins both.
+package maltjob
+
+import (
+	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/malt"
+)
+
+// Config returns the configuration of shared vectors for a rank. Stall keeps the default of package
+// malt, which is another one; Spare and NoSharedMemory are left out, too.
+func Config(j *allreduce.Config) malt.Config {
+	return malt.Config{
+		Server: j.Server, Job: j.Job, Rank: j.Rank, Total: j.Total, OnLoss: j.OnLoss,
+		Network: j.Network, Listen: j.Listen, Advertise: j.Advertise, Allow: j.Allow, Credentials: j.Credentials, Host: j.Host,
+		DialTimeout: j.DialTimeout, StartTimeout: j.StartTimeout, Heartbeat: j.Heartbeat, LostAfter: j.LostAfter,
+		ReplaceTimeout: j.ReplaceTimeout, ServerTimeout: j.ServerTimeout, Log: j.Log,
+	}
+}
