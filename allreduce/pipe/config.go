@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/gvw-project/gvw/internal/vectorio"
 )
 
 var (
@@ -28,15 +30,8 @@ type Config struct {
 	MaxVector int
 }
 
-const defaultMaxVector = 1 << 30
-
 func (c Config) withDefaults() Config {
-	if c.Type == "" {
-		c.Type = "f64"
-	}
-	if c.MaxVector == 0 {
-		c.MaxVector = defaultMaxVector
-	}
+	vectorio.SetDefaults(&c.Type, &c.MaxVector)
 	return c
 }
 
@@ -47,17 +42,14 @@ func (c Config) Validate() error {
 	if !slices.Contains(Ops, c.Op) {
 		errs = append(errs, fmt.Errorf("pipe: Op: got %q, want one of %v", c.Op, Ops))
 	}
+	errs = append(errs, vectorio.CheckType(c.Type, Types))
 	switch {
-	case !slices.Contains(Types, c.Type):
-		errs = append(errs, fmt.Errorf("pipe: Type: got %q, want one of %v", c.Type, Types))
 	case c.Type == "text" && c.Op != "gather":
 		errs = append(errs, fmt.Errorf("pipe: Type: text can only be gathered, not reduced by %s", c.Op))
 	case c.Type == "i64" && (c.Op == "avg" || c.Op == "weighted_avg"):
 		errs = append(errs, fmt.Errorf("pipe: Type: whole numbers have no %s: want f32 or f64", c.Op))
 	}
-	if c.MaxVector < 0 {
-		errs = append(errs, fmt.Errorf("pipe: MaxVector: got %d, want 0 or more", c.MaxVector))
-	}
+	errs = append(errs, vectorio.CheckMax(c.MaxVector))
 	return errors.Join(errs...)
 }
 

@@ -29,18 +29,11 @@ type Config struct {
 	MaxVector int               // limit of a line or a frame in bytes; 0: 1 GiB
 }
 
-const defaultMaxVector = 1 << 30
-
 func (c Config) withDefaults() Config {
 	if c.Merge == "" {
 		c.Merge = Mergers[0]
 	}
-	if c.Type == "" {
-		c.Type = "f64"
-	}
-	if c.MaxVector == 0 {
-		c.MaxVector = defaultMaxVector
-	}
+	vectorio.SetDefaults(&c.Type, &c.MaxVector)
 	return c
 }
 
@@ -51,12 +44,7 @@ func (c Config) Validate() error {
 	if !slices.Contains(Mergers, c.Merge) {
 		faults = append(faults, fmt.Errorf("pipe: Merge: got %q, want one of %v", c.Merge, Mergers))
 	}
-	if !slices.Contains(Types, c.Type) {
-		faults = append(faults, fmt.Errorf("pipe: Type: got %q, want one of %v", c.Type, Types))
-	}
-	if c.MaxVector < 0 {
-		faults = append(faults, fmt.Errorf("pipe: MaxVector: got %d, want 0 or more", c.MaxVector))
-	}
+	faults = append(faults, vectorio.CheckType(c.Type, Types), vectorio.CheckMax(c.MaxVector))
 	return errors.Join(faults...)
 }
 
