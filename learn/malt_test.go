@@ -356,8 +356,10 @@ func TestAsynchronousTrainingReplacesARank(t *testing.T) {
 				t.Errorf("%d examples are counted, want fewer than %d by those of the lost attempt, at least %d of the others", n, 6*3000, others)
 			}
 			want := lossOf(t, &out, "whole", held)
-			if got := lossOf(t, &out, "lost", held); math.Abs(got-want) > 0.02*want {
-				t.Errorf("loss: got %.5f, want that without the loss of a rank, %.5f, within 2 %%", got, want)
+			// Updates under way are dropped, and how many examples the replacement skips depends on timing where ranks do not
+			// wait for each other.
+			if got := lossOf(t, &out, "lost", held); math.Abs(got-want) > 0.05*want {
+				t.Errorf("loss: got %.5f, want that without the loss of a rank, %.5f, within 5 %%", got, want)
 			} else {
 				t.Logf("loss %.5f, without the loss of a rank %.5f", got, want)
 			}
