@@ -56,7 +56,7 @@ func succeed(t *testing.T, args ...string) string {
 }
 
 // hang is a time within which every job of a test ends.
-const hang = 60 * time.Second
+const hang = 5 * time.Minute
 
 // parallel runs a command as all ranks of a job, in this process.
 func parallel(t *testing.T, total int, args ...string) {
