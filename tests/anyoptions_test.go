@@ -261,10 +261,11 @@ func (c *anyCase) check(t *testing.T) (outcome, wrong string) {
 	if want.code != 0 {
 		return "vw does not read its own model", ""
 	}
-	for what, got := range map[string]anyRun{
-		"gvw with vw's model": c.run(t, "gvw2", test("vw.model")),
-		"vw with gvw's model": c.run(t, "vw3", test("gvw.model")),
-	} {
+	readers := map[string]anyRun{"gvw with vw's model": c.run(t, "gvw2", test("vw.model"))}
+	if !sameFiles(t, c.dir, "vw.model", "gvw.model") { // else vw would repeat its run
+		readers["vw with gvw's model"] = c.run(t, "vw3", test("gvw.model"))
+	}
+	for what, got := range readers {
 		if got.code != 0 {
 			return "", fmt.Sprintf("%s ends with %d:\n%s", what, got.code, tail(got.talk, 2))
 		}

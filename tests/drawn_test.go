@@ -117,22 +117,35 @@ func (c *drawnCase) check(t *testing.T) (why, wrong string) {
 	if want.code != 0 {
 		return "vw cannot predict with its own model", ""
 	}
-	for _, reader := range []struct {
-		what string
-		got  outcome
-	}{
-		{"gvw reads vw's model", c.runGVW(t, "tg", "text", test("theirs.model"))},
-		{"vw reads gvw's model", c.runVW(t, "gt", "text", test("ours.model"))},
-		{"gvw reads gvw's model", c.runGVW(t, "gg", "text", test("ours.model"))},
-	} {
-		if reader.got.code != want.code {
-			return why, fmt.Sprintf("%s: it ends with %d, want %d:\n%s", reader.what, reader.got.code, want.code, tail(reader.got.talk, 3))
+	readers := []reader{{"gvw reads vw's model", c.runGVW(t, "tg", "text", test("theirs.model"))}}
+	if !sameFiles(t, c.dir, "theirs.model", "ours.model") { // else these runs would repeat others
+		readers = append(
+			readers,
+			reader{"vw reads gvw's model", c.runVW(t, "gt", "text", test("ours.model"))},
+			reader{"gvw reads gvw's model", c.runGVW(t, "gg", "text", test("ours.model"))},
+		)
+	}
+	for _, r := range readers {
+		if r.got.code != want.code {
+			return why, fmt.Sprintf("%s: it ends with %d, want %d:\n%s", r.what, r.got.code, want.code, tail(r.got.talk, 3))
 		}
-		if wrong = differs(reader.what, reader.got.predictions, want.predictions); wrong != "" {
+		if wrong = differs(r.what, r.got.predictions, want.predictions); wrong != "" {
 			return why, wrong
 		}
 	}
 	return why, ""
+}
+
+// reader is a run with a model.
+type reader struct {
+	what string
+	got  outcome
+}
+
+// sameFiles reports whether two files of a folder have the same bytes.
+func sameFiles(t *testing.T, dir, a, b string) bool {
+	t.Helper()
+	return readFile(t, filepath.Join(dir, a)) == readFile(t, filepath.Join(dir, b))
 }
 
 // outcome is the result of a run.
