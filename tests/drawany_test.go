@@ -3,6 +3,7 @@
 package tests
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -91,7 +92,14 @@ var drawnValues = map[string]string{
 	"replay_b":                     "100 10",
 	"replay_c":                     "100 10",
 	"replay_m":                     "100 10",
+	"lda_D":                        "100 0 -1",
+	"lda_epsilon":                  "0.01 0 -1",
+	"minibatch":                    "2 8 0 -1",
+	"math_mode":                    "1 0 2 7",
 }
+
+// spellings holds the names of options whose name in the table is another one.
+var spellings = map[string]string{"math_mode": "math-mode"}
 
 // drawAny draws two or three options, mostly options that gvw has, and sometimes enables their
 // learner.
@@ -111,7 +119,7 @@ func drawAny(rng *rand.Rand) [][]string {
 		if slices.ContainsFunc(units, func(u []string) bool { return u[0] == "--"+o.Name }) {
 			continue
 		}
-		unit := []string{"--" + o.Name}
+		unit := []string{"--" + cmp.Or(spellings[o.Name], o.Name)}
 		if o.Values != compat.None {
 			values := strings.Fields(drawnValues[o.Name])
 			if len(values) == 0 {
@@ -170,6 +178,7 @@ var knownDifferences = []difference{
 	{"--skips 0 --ngram 2", true, "no feature is skipped: an odd value"},
 	{"--max_prediction -1" + batch, true, "all predictions are below the range of the labels: an odd value"},
 	{"--initial_pass_length 10" + batch, false, "gvw ends passes early only of plain SGD"},
+	{"--holdout_period 1" + batch, true, "all examples are held out: an odd value"},
 	{"--loss_function poisson" + batch, true, "the loss of a label below 0 is NaN, at which gvw ends"},
 	{"--feature_limit 0" + batch, true, "gvw also says that the derivative is 0"},
 	{"--interactions ab" + batch, false, "vw's count of features leaves out products with L-BFGS"},

@@ -154,6 +154,7 @@ var rejected = []Case{
 	{Options: "holdout_period", Value: "0", Class: Refused, Text: "vw crashes", Example: "-d train.vw --passes 2 --cache_file c -k --holdout_period 0"},
 	{Options: "early_terminate", Value: "0", Class: Refused, Text: OddValue, Example: "-d train.vw --passes 3 --cache_file c -k --early_terminate 0"},
 	{Options: "learning_rate initial_t sparse_l2", Value: `-.*`, Class: Refused, Text: OddValue, Example: "-d train.vw -l -0.5"},
+	{Options: "lda_D lda_epsilon minibatch", Value: `0|-.*`, Class: Refused, Text: OddValue, Example: "-d train.vw --lda_D 0 --lda_epsilon -1 --minibatch 0"},
 	{Options: "decay_learning_rate", Value: `0|-.*`, Class: Refused, Text: OddValue, Example: "-d train.vw --passes 2 --cache_file c -k --decay_learning_rate 0"},
 	{Options: "initial_pass_length", Value: "0", Class: Refused, Text: OddValue, Example: "-d train.vw --initial_pass_length 0"},
 }

@@ -57,7 +57,7 @@ var learners = []group{
 		{"lda_D=", Works, ""},
 		{"lda_epsilon=", Works, ""},
 		{"minibatch=", Works, ""},
-		{"math_mode=", Works, "1 computes in float64; 0 and 2 compute in float32 with a relative error of 1e-5, where vw's have 1e-4"},
+		{"math_mode=", Works, "vw's name is --math-mode; 1 computes in float64; 0 and 2 compute in float32 with a relative error of 1e-5, where vw's have 1e-4"},
 		{"metrics", Refused, "vw's belongs to --lda; gvw's own --metrics NAMES measures predictions"},
 	}},
 	{"Matrix Factorization Reduction", []row{

@@ -47,9 +47,6 @@ func New(t *model.Topics, words []uint32) (*Model, error) {
 // row returns λ - η of a word.
 func (m *Model) row(word uint32) []float32 { return m.topics.Weights[int(word)*m.k:][:m.k] }
 
-// K returns the number of topics.
-func (m *Model) K() int { return m.k }
-
 // probability returns φ of a word in a topic.
 func (m *Model) probability(word uint32, topic int) float64 {
 	return (float64(m.row(word)[topic]) + m.eta) / m.sums[topic]
