@@ -203,7 +203,7 @@ var Learn = slices.Concat([]*cli.Spec{
 	{Name: "port_range", Kind: cli.Text, Category: catCluster, Arg: "A-B", More: true, Help: "listen on the first free port of these"},
 	{Name: "schedule", Sets: "Cluster.Join.Schedule", Read: scheduleName, Kind: cli.Text, Category: catCluster, Arg: "S", Def: "auto", Choices: scheduleNames(), More: true, Help: "schedule of the sums: the same on all ranks"},
 	{Name: "checksum", Sets: "Cluster.Join.NoChecksum", Read: isOff, Kind: cli.Text, Category: catCluster, Arg: "C", Def: "on", Choices: []string{"on", "off"}, More: true, Help: "checksum of all data between ranks"},
-	{Name: "shm", Sets: "Cluster.Join.NoSharedMemory", Read: isOff, Kind: cli.Text, Category: catCluster, Arg: "S", Def: "on", Choices: []string{"on", "off"}, More: true, Help: "shared memory, if all ranks are on one machine"},
+	{Name: "shm", Sets: "Cluster.Join.NoSharedMemory", Read: isOff, Kind: cli.Text, Category: catCluster, Arg: "S", Def: "on", Choices: []string{"on", "off"}, More: true, Help: "shared memory, for ranks of one machine"},
 	{Name: "transport", Sets: "Cluster.Join.Transport", Read: transportName, Kind: cli.Text, Category: catCluster, Arg: "T", Def: "tcp", Choices: []string{"tcp", "verbs", "auto"}, More: true, Help: "between machines: tcp, RDMA verbs, or auto: verbs if all ranks can"},
 	{Name: "verbs_device", Sets: "Cluster.Join.VerbsDevice", Kind: cli.Text, Category: catCluster, Arg: "D", Def: "auto", More: true, Help: "this rank's RDMA device: name, name:port, or an address of it"},
 	{Name: "trace_dir", Sets: "Cluster.Join.TraceDir", Kind: cli.Text, Category: catCluster, Arg: "DIR", More: true, Help: "folder for execution traces of ranks that wait long"},

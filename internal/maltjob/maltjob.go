@@ -13,12 +13,12 @@ import (
 )
 
 // Config returns the configuration of shared vectors for a rank. Stall keeps the default of package
-// malt, which is another one; Spare and NoSharedMemory are left out, too.
+// malt, which is another one; Spare is left out, too.
 func Config(j *allreduce.Config) malt.Config {
 	return malt.Config{
 		Server: j.Server, Job: j.Job, Rank: j.Rank, Total: j.Total, OnLoss: j.OnLoss,
 		Network: j.Network, Listen: j.Listen, Advertise: j.Advertise, Allow: j.Allow, Credentials: j.Credentials, Host: j.Host,
 		DialTimeout: j.DialTimeout, StartTimeout: j.StartTimeout, Heartbeat: j.Heartbeat, LostAfter: j.LostAfter,
-		ReplaceTimeout: j.ReplaceTimeout, ServerTimeout: j.ServerTimeout, Log: j.Log,
+		ReplaceTimeout: j.ReplaceTimeout, ServerTimeout: j.ServerTimeout, NoSharedMemory: j.NoSharedMemory, Log: j.Log,
 	}
 }

@@ -17,7 +17,7 @@ import (
 // TestConfigHasAllSharedFields checks that every field with the same name and type in both
 // configurations is carried over, except for a few.
 func TestConfigHasAllSharedFields(t *testing.T) {
-	excluded := []string{"NoSharedMemory", "Spare", "Stall"}
+	excluded := []string{"Spare", "Stall"}
 	j := allreduce.Config{
 		Server: "gateway:1", Job: allreduce.Job{UniqueID: 7, RunKey: "x"}, Rank: 1, Total: 3, OnLoss: allreduce.Shrink,
 		Network: transport.TCP, Listen: ":2", Advertise: "h:2", Allow: []netip.Prefix{{}}, Credentials: &auth.Credentials{}, Host: "h",
