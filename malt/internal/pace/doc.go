@@ -36,12 +36,12 @@
 //
 // # Memberships
 //
-// The rounds of a rank have the same numbers in all memberships of a job: a rank that has sent n rounds begins the next
-// membership in round n ([Config.Start]), and tells its receivers so ([Pace.Began]). The change of a membership may
-// have ended round n for some ranks and not for others. Those that are behind do not wait for updates that the others
-// have sent before, and so catch up. Their late updates are merged with the next one, and NotifyAck acknowledges them
-// as they arrive. Were rounds counted from the beginning of a membership, ranks would remain one round apart, and one
-// of them would wait for ever for a round after the other's last one.
+// Rounds are counted over all memberships of a job. A rank that has sent n rounds begins the next membership in round n
+// ([Config.Start]), and its receivers learn that number ([Pace.Began]). A loss may have ended round n for some ranks
+// and not for others. The ranks that are behind do not wait for updates that others have sent before, and so they
+// catch up. Their late updates are merged with the next one, and NotifyAck acknowledges them as they arrive. If each
+// membership counted its own rounds, ranks would remain one round apart, and one of them would wait for ever for a
+// round after the other's last one.
 //
 // In each mode a rank sends before it waits for others, so that cycles in the
 // graph cannot deadlock: a wait for a round depends only on sends of the
