@@ -188,10 +188,10 @@ func TestAveragingContinuesWithoutARank(t *testing.T) {
 			t.Parallel()
 			for _, at := range []int{0, 1, m.steps / 2} {
 				var first []byte
-				for _, s := range []shrinking{{at, false, false, left}, {at, true, false, left}, {at, true, true, left}, {at, true, false, left[:1]}} {
+				for _, s := range []shrinking{{at: at, left: left}, {at: at, worked: true, left: left}, {at: at, worked: true, missed: true, left: left}, {at: at, worked: true, left: left[:1]}} {
 					got, reports := shrunk(t, m.method, s)
 					if reports == nil {
-						t.Fatalf("%+v: the job had ended", s)
+						t.Fatalf("%v: the job had ended", s)
 					}
 					if len(s.left) == 1 {
 						continue // it ends, with another model
@@ -200,7 +200,7 @@ func TestAveragingContinuesWithoutARank(t *testing.T) {
 						first = got["m0"]
 					}
 					if string(got["m0"]) != string(first) || string(got["m2"]) != string(first) || len(first) == 0 {
-						t.Errorf("%+v: the models differ from that where no work was done", s)
+						t.Errorf("%v: the models differ from that where no work was done", s)
 					}
 				}
 			}
