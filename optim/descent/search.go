@@ -132,7 +132,7 @@ func (s *Search) Accept(sums *optim.Sums) error {
 	if s.Head.Status != optim.Running {
 		return fmt.Errorf("no sums are wanted after the end (%v)", s.Head.Status)
 	}
-	if err := s.check(sums); err != nil {
+	if err := sums.Usable(s.request(), s.Pass+1); err != nil {
 		return err
 	}
 	row := optim.Row{Pass: s.Pass + 1, Kind: s.Next}
@@ -152,44 +152,6 @@ func (s *Search) Accept(sums *optim.Sums) error {
 		s.Head.Status = optim.PassLimit
 	}
 	return nil
-}
-
-// check returns an error for sums from which no step can be computed.
-func (s *Search) check(sums *optim.Sums) error {
-	pass := s.Pass + 1
-	if err := sums.Check(s.request()); err != nil {
-		return fmt.Errorf("pass %d: %w", pass, err)
-	}
-	number := func(what string, v float64) error {
-		if optim.Finite(v) {
-			return nil
-		}
-		return &optim.DivergeError{Pass: pass, What: what, Weight: -1, Value: v}
-	}
-	vec := func(what string, v []float32) error {
-		if i := vector.FirstWild(v); i >= 0 {
-			return &optim.DivergeError{Pass: pass, What: what, Weight: i, Value: float64(v[i])}
-		}
-		return nil
-	}
-	if s.Next == optim.Curvature {
-		return number("curvature", sums.Curvature)
-	}
-	if s.Next == optim.First {
-		if err := number("sum of importance weights", sums.Weight); err != nil {
-			return err
-		}
-		if !(sums.Weight > 0) {
-			return fmt.Errorf("pass %d: the importance weights sum to %v: there is nothing to learn from", pass, sums.Weight)
-		}
-		if err := vec("diagonal of the Hessian", sums.Diagonal); err != nil {
-			return err
-		}
-	}
-	if err := number("loss", sums.Loss); err != nil {
-		return err
-	}
-	return vec("gradient", sums.Gradient)
 }
 
 // begin handles the sums of the first pass: f, g and the preconditioner. It

@@ -105,7 +105,7 @@ func (s *Solver) Accept(sums *optim.Sums) error {
 	if st.Status != optim.Running {
 		return fmt.Errorf("newton: no sums are wanted after the end (%v)", st.Status)
 	}
-	if err := s.check(sums); err != nil {
+	if err := sums.Usable(s.request(), st.Pass+1); err != nil {
 		return fmt.Errorf("newton: %w", err)
 	}
 	row := optim.Row{Pass: st.Pass + 1, Kind: st.Next}
@@ -144,48 +144,6 @@ func (s *Solver) Accept(sums *optim.Sums) error {
 func (s *Solver) stop(status optim.Status, row *optim.Row) {
 	s.st.Status = status
 	row.Move = optim.Advance
-}
-
-// check returns an error for sums from which no step can be computed.
-func (s *Solver) check(sums *optim.Sums) error {
-	pass := s.st.Pass + 1
-	if err := sums.Check(s.request()); err != nil {
-		return fmt.Errorf("pass %d: %w", pass, err)
-	}
-	number := func(what string, v float64) error {
-		if optim.Finite(v) {
-			return nil
-		}
-		return &optim.DivergeError{Pass: pass, What: what, Weight: -1, Value: v}
-	}
-	vec := func(what string, v []float32) error {
-		if i := vector.FirstWild(v); i >= 0 {
-			return &optim.DivergeError{Pass: pass, What: what, Weight: i, Value: float64(v[i])}
-		}
-		return nil
-	}
-	switch s.st.Next {
-	case optim.Product:
-		return vec("product with the Hessian", sums.Gradient)
-	case optim.Local:
-		return vec("mean of the directions", sums.Gradient)
-	case optim.Trial:
-		return nil // a step that leads too far is not taken
-	case optim.First:
-		if err := number("sum of importance weights", sums.Weight); err != nil {
-			return err
-		}
-		if !(sums.Weight > 0) {
-			return fmt.Errorf("pass %d: the importance weights sum to %v: there is nothing to learn from", pass, sums.Weight)
-		}
-		if err := vec("diagonal of the Hessian", sums.Diagonal); err != nil {
-			return err
-		}
-	}
-	if err := number("loss", sums.Loss); err != nil {
-		return err
-	}
-	return vec("gradient", sums.Gradient)
 }
 
 // gradient sets g to the gradient of f, fills in the columns of the row that gradient passes
