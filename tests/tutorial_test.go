@@ -5,34 +5,18 @@ package tests
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 )
 
-// tutorialLine is a command of docs/tutorial.md.
-var tutorialLine = regexp.MustCompile(`(?m)^    ((?:gunzip|gvw|cmp|spanning_tree|GVW_FAULT=\S+) .*)$`)
-
 // The commands of docs/tutorial.md, run in order, have the effects that it describes.
 func TestTutorial(t *testing.T) {
 	t.Parallel()
-	root, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "quickstart"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"train.vw.gz", "test.vw.gz"} {
-		writeFile(t, filepath.Join(dir, "quickstart", name), string(mustRead(t, filepath.Join(root, "quickstart", name))))
-	}
-	path := []string{"PATH=" + filepath.Dir(gvwBin) + string(os.PathListSeparator) + os.Getenv("PATH")}
+	page := openPage(t, "tutorial.md")
 	port := startServer(t)
-	tutorial := readFile(t, filepath.Join(root, "docs", "tutorial.md"))
 	says := func(text string) {
 		t.Helper()
-		if !strings.Contains(strings.Join(strings.Fields(tutorial), " "), text) {
+		if !strings.Contains(strings.Join(strings.Fields(page.text), " "), text) {
 			t.Errorf("the tutorial no longer contains %q: update this test", text)
 		}
 	}
@@ -42,30 +26,21 @@ func TestTutorial(t *testing.T) {
 			t.Errorf("got\n%s\nwant %q", r.stderr, text)
 		}
 	}
-	shell := func(line string) result {
-		t.Helper()
-		r := startWith(t, dir, nil, path, "sh", "-e", "-c", line).wait()
-		if r.code != 0 {
-			t.Fatalf("%s: exit code %d\n%s", line, r.code, r.stderr)
-		}
-		return r
-	}
 	commands, workers := 0, []*process{}
-	for _, m := range tutorialLine.FindAllStringSubmatch(tutorial, -1) {
-		line := m[1]
+	for _, line := range page.commands() {
 		commands++
 		if strings.HasPrefix(line, "spanning_tree ") {
-			lines := strings.SplitAfter(shell("gunzip -c quickstart/train.vw.gz").stdout, "\n")
+			lines := strings.SplitAfter(page.shell(t, "gunzip -c quickstart/train.vw.gz").stdout, "\n")
 			for i, part := range []string{"part.0", "part.1", "part.2"} {
-				writeFile(t, filepath.Join(dir, part), strings.Join(lines[i*300:(i+1)*300], ""))
+				writeFile(t, filepath.Join(page.dir, part), strings.Join(lines[i*300:(i+1)*300], ""))
 			}
 			continue // a server runs, at a free port
 		}
 		if local := strings.Replace(line, "--span_server gateway", "--span_server 127.0.0.1 --span_server_port "+port, 1); local != line {
-			workers = append(workers, startWith(t, dir, nil, path, "sh", "-c", "exec "+local))
+			workers = append(workers, startWith(t, page.dir, nil, page.path, "sh", "-c", "exec "+local))
 			continue
 		}
-		r := shell(line)
+		r := page.shell(t, line)
 		switch {
 		case strings.Contains(line, " -t "):
 			says("The average loss on the test file is 0.0829.")
@@ -73,14 +48,14 @@ func TestTutorial(t *testing.T) {
 			if strings.Contains(r.stderr, "WARN") {
 				t.Errorf("a warning in\n%s", r.stderr)
 			}
-			predictions := readFile(t, filepath.Join(dir, "predictions"))
+			predictions := readFile(t, filepath.Join(page.dir, "predictions"))
 			says("Without it, gvw shows the squared loss, 9.29, and a note. The predictions are the same.")
-			r := shell(strings.Replace(line, "--loss_function logistic ", "", 1))
+			r := page.shell(t, strings.Replace(line, "--loss_function logistic ", "", 1))
 			wants(r, "average loss = 9.29")
 			if n := strings.Count(r.stderr, "was trained with --loss_function logistic"); n != 1 {
 				t.Errorf("%d notes, want 1, in\n%s", n, r.stderr)
 			}
-			if readFile(t, filepath.Join(dir, "predictions")) != predictions {
+			if readFile(t, filepath.Join(page.dir, "predictions")) != predictions {
 				t.Error("the predictions are others")
 			}
 		case strings.HasPrefix(line, "GVW_FAULT="):
