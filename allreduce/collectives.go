@@ -53,7 +53,8 @@ func (g *Group) enter(ctx context.Context, inStream bool) error {
 }
 
 // ready wires the job if necessary, and returns an *InterruptedError if the epoch is over or this
-// rank's state is not the one from which the others continue.
+// rank's state is not the one from which the others continue. Run handles that error; before Run
+// the error names it.
 func (g *Group) ready(ctx context.Context) error {
 	if g.isClosed() {
 		return ErrClosed
@@ -64,12 +65,18 @@ func (g *Group) ready(ctx context.Context) error {
 	if !g.steps.Recovers() {
 		return nil
 	}
-	missing := g.steps.Missing()
+	w, missing := g.epoch.Wiring, g.steps.Missing()
 	switch {
 	case g.epoch.Over():
 		return g.epoch.OverError("a collective")
 	case missing != nil:
-		return &InterruptedError{Where: Where{Rank: g.cfg.Rank}, Err: fmt.Errorf("the job is further than this rank, which lacks the %v", missing.Payload)}
+		err := fmt.Errorf("the job is further than this rank, which lacks the %v of step %d", missing.Payload, w.Resume.Step)
+		if !g.steps.Running() {
+			return fmt.Errorf("rank %d: %w: call Group.Run, which fetches it, before any collective", g.cfg.Rank, err)
+		}
+		return &InterruptedError{Where: Where{Rank: g.cfg.Rank}, Err: err}
+	case w.Ending: // the other ranks have closed their connections
+		return fmt.Errorf("rank %d: the job has completed its last step, %d, and has no more collectives: call Group.Finish or Group.Done", g.cfg.Rank, w.Resume.Step)
 	case g.steps.ShrinkDue():
 		return &InterruptedError{Where: Where{Rank: g.cfg.Rank}, Err: fmt.Errorf("the job goes on with ranks %v, as this rank learns now", []int(g.epoch.Live))}
 	case !g.epoch.Linked:

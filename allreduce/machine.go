@@ -90,8 +90,10 @@ type Shrinker interface {
 // If the job recovers from losses (Config.OnLoss), m must be Recoverable. If the job may
 // continue or start with fewer ranks (Shrink, Config.Elastic), m must be a Shrinker. A
 // step whose epoch ends is then repeated in the next epoch with the same contribution,
-// and a replacement rank reads the state of another rank. A job has one machine: step
-// numbers count from its first step.
+// and a replacement rank reads the state of another rank. Such a program calls no collective
+// before or after Run: a replacement lacks the state until Run has fetched it, and the other
+// ranks may have completed all steps by then. Its collective returns an error in both cases. A
+// job has one machine: step numbers count from its first step.
 func (g *Group) Run(ctx context.Context, m Machine) error {
 	s := g.steps
 	if r, ok := m.(Recoverable); ok {

@@ -59,6 +59,9 @@ func newToy(rank, steps int) *toy {
 	}
 }
 
+// toyShard returns the shard that a rank reports.
+func toyShard(rank int) Shard { return Shard{Examples: uint64(10 + rank), Bytes: 1000} }
+
 func (m *toy) Next() (string, bool) { return fmt.Sprintf("step %d", m.done+1), m.done < m.steps }
 func (m *toy) Keep(bool)            {}
 
@@ -84,7 +87,10 @@ func (m *toy) Work(ctx context.Context) error {
 func (m *toy) Exchange(ctx context.Context, g *Group) error {
 	m.at(m.done+1, "exchange")
 	m.group = g
-	if err := g.Ready(ctx, Shard{Examples: uint64(10+m.rank) + m.shard, Bytes: m.bytes}); err != nil {
+	shard := toyShard(m.rank)
+	shard.Examples += m.shard
+	shard.Bytes = m.bytes
+	if err := g.Ready(ctx, shard); err != nil {
 		return err
 	}
 	if err := g.AllReduceInto(ctx, Vec(m.r), Vec(m.c).Named("contribution"), Sum); err != nil {

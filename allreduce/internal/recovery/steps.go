@@ -77,6 +77,9 @@ func (s *Steps) SetState(m State) {
 	s.machine = m
 }
 
+// Running reports whether SetState was called. A rank fetches what it lacks only for a machine.
+func (s *Steps) Running() bool { return s.machine != nil }
+
 // Wait waits until no checkpoint is written any more.
 func (s *Steps) Wait() { s.work.Wait() }
 
