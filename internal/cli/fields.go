@@ -5,7 +5,6 @@ package cli
 import (
 	"fmt"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -14,10 +13,9 @@ import (
 // fields in its Sets whose paths begin with prefix; the rest of the path is the field's path in
 // the struct. Other fields keep their values.
 func SetFields(c *Context, specs []*Spec, prefix string, to any) error {
-	given := c.LocalFlagNames()
 	root := reflect.ValueOf(to).Elem()
 	for _, s := range specs {
-		if s.Sets == "" || !slices.Contains(given, s.Name) {
+		if s.Sets == "" || !c.IsSet(s.Name) {
 			continue
 		}
 		for path := range strings.SplitSeq(s.Sets, ",") {

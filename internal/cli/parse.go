@@ -11,7 +11,7 @@ import (
 	"github.com/gvw-project/gvw/internal/compat"
 )
 
-// The grammar of vw's command line, which urfave/cli does not support:
+// The grammar of vw's command line:
 //
 //	-b 18  -b18  --bit_precision 18  --bit_precision=18     the same
 //	--bit-precision                                         dashes or underscores
@@ -23,7 +23,7 @@ import (
 //	@file                                                   the arguments in the file
 //	--                                                      no options after this
 //
-// Parse turns it into Settings, from which urfave gets one --name=value per option.
+// Parse turns it into Settings, with the values in canonical form.
 
 // Settings are the options of a command line. Each value has been checked.
 type Settings struct {
@@ -51,16 +51,7 @@ func (s *Settings) Get(name string) string {
 func (s *Settings) All(name string) []string { return s.values[name] }
 
 // Number returns the value of an integer option, or 0 if it was not given.
-func (s *Settings) Number(name string) uint64 {
-	if !s.Has(name) {
-		return 0
-	}
-	u, err := strconv.ParseUint(s.Get(name), 10, 64)
-	if err != nil {
-		panic("BUG: --" + name + " is no canonical number: " + s.Get(name))
-	}
-	return u
-}
+func (s *Settings) Number(name string) uint64 { return (&Context{settings: s}).Uint64(name) }
 
 // Set replaces the values of an option. Without values it unsets the option.
 func (s *Settings) Set(name string, values ...string) {

@@ -186,7 +186,6 @@ type foreign struct {
 }
 
 var foreigners = []foreign{
-	{"github.com/urfave/cli", []string{"internal/cli"}, "flags belong to programs; a library takes a Config"},
 	{"github.com/colinmarc/hdfs", []string{"hdfsio/native"}, "one package implements HDFS's native protocols, behind one FS interface"},
 	{"github.com/jcmturner/gokrb5", []string{"hdfsio/native"}, "Kerberos is how that client logs in"},
 	{"github.com/klauspost/compress", []string{"hdfsio", "feature/cache", "feature/stream"}, "only packages that read or write stored files need compression"},
@@ -300,9 +299,9 @@ func TestTheTable(t *testing.T) {
 		{"cmd/gvw", module + "/learn", false, true},
 		{"internal/fmath", module + "/loss", false, false},
 		{"nowhere", module + "/loss", false, false},
-		{"learn", "github.com/urfave/cli/v2", false, false},
-		{"internal/cli", "github.com/urfave/cli/v2", false, true},
-		{"cmd/gvw", "github.com/urfave/cli/v2", false, false},
+		{"learn", "github.com/colinmarc/hdfs/v2", false, false},
+		{"hdfsio/native", "github.com/colinmarc/hdfs/v2", false, true},
+		{"cmd/gvw", "github.com/colinmarc/hdfs/v2", false, false},
 		{"optim", "pgregory.net/rapid", false, false},
 		{"optim", "pgregory.net/rapid", true, true},
 		{"feature", "unsafe", false, false},

@@ -63,21 +63,12 @@ func noting(s *cli.Settings) bool {
 // initial model has. It reports only the cases that were left open before the model was read,
 // so that no note appears twice.
 func checkLoaded(p *cli.Process, c *cli.Context) func([]model.Option) error {
-	given := func(name string) []string {
-		switch {
-		case !c.IsSet(name):
-			return nil
-		case c.StringSlice(name) != nil:
-			return c.StringSlice(name)
-		}
-		return []string{fmt.Sprint(c.Value(name))}
-	}
 	// These cases depend on options of the command line only, and have been reported.
-	before := compat.Judge(compat.Cases(), given, true)
+	before := compat.Judge(compat.Cases(), c.All, true)
 	noting := cli.LogLevel(c.Bool("quiet"), c.String("log_level")) <= cli.NoteLevel
 	return func(kept []model.Option) error {
 		with := func(name string) []string {
-			if values := given(name); len(values) > 0 || !slices.Contains(compat.Kept, name) {
+			if values := c.All(name); len(values) > 0 || !slices.Contains(compat.Kept, name) {
 				return values
 			}
 			var values []string
