@@ -48,7 +48,7 @@ var averaged = []struct {
 	}}, 22},
 	{method{"topics, every 40, shuffle", func(c *Config) {
 		c.Passes, c.LDA.Topics, c.LDA.Batch, c.Average = 3, 3, 16, AverageConfig{Aggregate: aggregateModel, Every: "40"}
-		c.Data.Shuffle, c.Data.ShuffleSeed = true, 5
+		c.Data.Shuffle, c.Data.ShuffleSeed, c.LDA.LearnAlpha = true, 5, true
 	}}, 10},
 }
 

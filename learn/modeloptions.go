@@ -136,7 +136,7 @@ func (c *Config) takeOption(name string, o model.Option) error {
 			return disagree("OAA.Classes", strconv.Itoa(c.OAA.Classes))
 		}
 		c.OAA.Classes = k
-	case "lda": // the header has it, too
+	case "lda", "lda_alphas": // takeTopics has read them
 	case "lda_alpha", "lda_rho":
 		return c.takePrior(name, o)
 	case "per_model_save_load": // no effect: gvw always keeps the sums of each class

@@ -22,12 +22,18 @@ import (
 type LDAConfig struct {
 	Topics     int                    // number of topics, equal to that of the loaded model; 0: no topics are learned
 	Alpha      option.Option[float32] // prior of a document's share of each topic, above 0; not set: that of the loaded model, or 0.1
+	LearnAlpha bool                   // learn a prior for each topic, beginning with Alpha or with those of the loaded model
 	Rho        option.Option[float32] // prior of a topic's share of each word, above 0; not set: that of the loaded model, or 0.1
 	Documents  float32                // documents of the whole collection; 0: 10000
 	Epsilon    float32                // relative change at which the topics of a document are found; 0: 0.001
 	Batch      int                    // documents that are learned from together; 0: 1
 	Arithmetic int                    // 1: float64, with an accurate digamma; 0 and 2: float32, several times as fast
+
+	alphas []float64 // learned priors of the loaded model, by topic; nil: none
 }
+
+// maxLearned is the largest number of topics whose learned priors fit into the options of a model.
+const maxLearned = 4096
 
 // Validate reports every fault of the group at once. Without Topics the other fields have no
 // effect and no faults.
@@ -38,6 +44,9 @@ func (c *LDAConfig) Validate() error {
 	var f usage.Faults
 	if c.Topics < 0 || c.Topics > lda.MaxTopics {
 		f.Add("LDA.Topics", "%d topics: want 1 to %d", c.Topics, lda.MaxTopics)
+	}
+	if c.LearnAlpha && c.Topics > maxLearned {
+		f.Add("LDA.LearnAlpha", "%d topics: a model has room for the priors of %d", c.Topics, maxLearned)
 	}
 	for _, p := range []struct {
 		field string
@@ -116,7 +125,7 @@ func (c *Config) validateTopicRounds(f *usage.Faults) {
 func (c *Config) ldaLearner() lda.Config {
 	l := &c.LDA
 	return lda.Config{
-		Topics: l.Topics, Words: 1 << c.Features.Bits, Alpha: float64(l.Alpha.Value), Eta: float64(l.Rho.Value), Documents: float64(l.Documents),
+		Topics: l.Topics, Words: 1 << c.Features.Bits, Alpha: float64(l.Alpha.Value), Alphas: l.alphas, LearnAlpha: l.LearnAlpha, Eta: float64(l.Rho.Value), Documents: float64(l.Documents),
 		Epsilon: float64(l.Epsilon), Precise: l.Arithmetic == 1,
 		LearningRate: float64(c.ldaRate()), PowerT: float64(c.SGD.PowerT.Or(0.5)), InitialT: float64(c.SGD.InitialT.Or(0)),
 	}
@@ -187,6 +196,12 @@ func (c *Config) ldaOptions() []model.Option {
 
 // takeTopics merges the number of topics of a model into c.
 func (c *Config) takeTopics(name string, h *model.Header) error {
+	if h.LearnsAlpha() {
+		var err error
+		if c.LDA.alphas, err = h.Alphas(); err != nil {
+			return &DataError{Name: name, Text: err.Error()}
+		}
+	}
 	switch k := int(h.LDA); {
 	case k == 0 && c.LDA.Topics > 0:
 		return usage.New("LDA.Topics", "%s has no topics: give a model that was trained with learn.Config.LDA.Topics", name)
@@ -218,7 +233,7 @@ func (c *Config) takePrior(name string, o model.Option) error {
 // ldaDigest passes to add the settings of topics on which all ranks must agree.
 func (c *Config) ldaDigest(add func(name string, value any)) {
 	l := c.ldaLearner()
-	add("lda", fmt.Sprintf("%d:%g:%g:%g:%g:%t:%d", l.Topics, l.Alpha, l.Eta, l.Documents, l.Epsilon, l.Precise, c.LDA.Batch))
+	add("lda", fmt.Sprintf("%d:%g:%g:%g:%g:%t:%d:%t", l.Topics, l.Alpha, l.Eta, l.Documents, l.Epsilon, l.Precise, c.LDA.Batch, l.LearnAlpha))
 	add("rate", fmt.Sprintf("%g:%g:%g", l.LearningRate, l.PowerT, l.InitialT))
 }
 

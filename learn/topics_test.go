@@ -23,6 +23,7 @@ func TestFaultsOfTopics(t *testing.T) {
 	for _, b := range []broken{
 		{"LDA.Topics", func(c *Config) { c.LDA.Topics = 1 << 20 }},
 		{"LDA.Alpha", func(c *Config) { c.LDA.Alpha = option.Some(float32(0)) }},
+		{"LDA.LearnAlpha", func(c *Config) { c.LDA.Topics, c.LDA.LearnAlpha = maxLearned+1, true }},
 		{"LDA.Rho", func(c *Config) { c.LDA.Rho = noNumber() }},
 		{"LDA.Documents", func(c *Config) { c.LDA.Documents = -1 }},
 		{"LDA.Epsilon", func(c *Config) { c.LDA.Epsilon = -1 }},

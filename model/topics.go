@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // Topics is a topic model, as --lda makes it. Header.LDA is the number of topics K.
@@ -25,8 +27,52 @@ const maxTopics = 1 << 16
 // defaultPrior is vw's default of --lda_alpha and --lda_rho.
 const defaultPrior = 0.1
 
-// Alpha returns the prior of a document's share of each topic, --lda_alpha.
+// Alpha returns the prior of a document's share of each topic, --lda_alpha, or the mean of learned ones.
 func (h *Header) Alpha() float64 { return h.prior("lda_alpha") }
+
+// alphasOption is the kept option with the learned priors of all topics, separated by commas. vw
+// does not have it.
+const alphasOption = "lda_alphas"
+
+// Alphas returns the prior of a document's share of each of the LDA topics: the learned ones, or
+// Alpha for each.
+func (h *Header) Alphas() ([]float64, error) {
+	kept := h.Values(alphasOption)
+	if len(kept) == 0 {
+		return slices.Repeat([]float64{h.Alpha()}, int(h.LDA)), nil
+	}
+	texts := strings.Split(kept[0], ",")
+	if len(texts) != int(h.LDA) {
+		return nil, fmt.Errorf("model: kept option --%s has %d numbers, want one for each of %d topics", alphasOption, len(texts), h.LDA)
+	}
+	alphas := make([]float64, len(texts))
+	for k, text := range texts {
+		v, err := strconv.ParseFloat(text, 32)
+		if err != nil || !(v > 0 && v <= math.MaxFloat32) {
+			return nil, fmt.Errorf("model: kept option --%s has %q, want a number above 0", alphasOption, text)
+		}
+		alphas[k] = v
+	}
+	return alphas, nil
+}
+
+// LearnsAlpha reports whether the priors of a document's shares were learned.
+func (h *Header) LearnsAlpha() bool { return h.Has(alphasOption) }
+
+// SetAlphas keeps learned priors, one for each topic. --lda_alpha becomes their mean.
+func (h *Header) SetAlphas(alphas []float64) {
+	sum := 0.0
+	var text []byte
+	for k, a := range alphas {
+		sum += a
+		if k > 0 {
+			text = append(text, ',')
+		}
+		text = strconv.AppendFloat(text, a, 'g', -1, 32)
+	}
+	kept := slices.DeleteFunc(slices.Clone(h.Options), func(o Option) bool { return o.Name == "lda_alpha" || o.Name == alphasOption })
+	h.Options = append(kept, FloatOption("lda_alpha", float32(sum/float64(len(alphas)))), Option{Name: alphasOption, Value: string(text)})
+}
 
 // Eta returns the prior of a topic's share of each word, --lda_rho.
 func (h *Header) Eta() float64 { return h.prior("lda_rho") }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -123,4 +124,25 @@ func FuzzReadTopics(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestLearnedPriors(t *testing.T) {
+	h := Header{LDA: 3, Options: []Option{{Name: "lda_alpha", Value: "0.5"}, {Name: "lda_rho", Value: "0.2"}}}
+	same, err := h.Alphas()
+	if err != nil || h.LearnsAlpha() || !slices.Equal(same, []float64{0.5, 0.5, 0.5}) {
+		t.Errorf("got %v, %v, want 0.5 for each topic, not learned", same, err)
+	}
+	want := []float64{0.25, 1.5, 0.5}
+	h.SetAlphas([]float64{9, 9, 9})
+	h.SetAlphas(want)
+	got, err := h.Alphas()
+	if err != nil || !h.LearnsAlpha() || !slices.Equal(got, want) || h.Alpha() != 0.75 || h.Eta() != float64(float32(0.2)) || len(h.Options) != 3 {
+		t.Errorf("got %v, %v of %+v, want %v with the mean 0.75", got, err, h, want)
+	}
+	for _, bad := range []string{"1,2", "1,2,3,4", "1,0,2", "1,-1,2", "1,x,2", "1,,2", "1,NaN,2", "1,Inf,2"} {
+		h.Options = []Option{{Name: "lda_alphas", Value: bad}}
+		if got, err := h.Alphas(); err == nil {
+			t.Errorf("priors %q: got %v, want an error", bad, got)
+		}
+	}
 }

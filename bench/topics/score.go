@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -96,7 +97,7 @@ func (c *corpus) perplexity(table [][]float64, alpha float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	completion := t.NewCompletion(alpha)
+	completion := t.NewCompletion(slices.Repeat([]float64{alpha}, k))
 	for i := range c.held.Examples {
 		completion.Add(c.held.FeaturesOf(&c.held.Examples[i]))
 	}

@@ -137,6 +137,7 @@ var Learn = slices.Concat([]*cli.Spec{
 
 	{Name: "lda", Sets: "LDA.Topics", Kind: cli.Integer, Positive: true, Category: catUpdate, Arg: "K", More: true, Help: "learn K topics from documents, whose features are counts of words"},
 	{Name: "lda_alpha", Sets: "LDA.Alpha", Kind: cli.Float, Category: catUpdate, Arg: "X", Def: "0.1", More: true, Help: "with --lda: prior of a document's share of each topic"},
+	{Name: "learn_alpha", Sets: "LDA.LearnAlpha", Kind: cli.Boolean, Category: catUpdate, More: true, Help: "with --lda: learn a prior for each topic, beginning with --lda_alpha"},
 	{Name: "lda_rho", Sets: "LDA.Rho", Kind: cli.Float, Category: catUpdate, Arg: "X", Def: "0.1", More: true, Help: "with --lda: prior of a topic's share of each word"},
 	{Name: "lda_D", Sets: "LDA.Documents", Kind: cli.Float, Positive: true, Category: catUpdate, Arg: "N", Def: "10000", More: true, Help: "with --lda: documents of the whole collection"},
 	{Name: "lda_epsilon", Sets: "LDA.Epsilon", Kind: cli.Float, Positive: true, Category: catUpdate, Arg: "X", Def: "0.001", More: true, Help: "with --lda: change at which the topics of a document are found"},

@@ -18,6 +18,20 @@ func Digamma(x, cut float64) float64 {
 	return Log(x) - (shift + (float64(r/2) + float64(z*(1./12-float64(z/120)))))
 }
 
+// Trigamma returns ψ'(x), the second derivative of ln Γ, for x > 0. Arguments up to 9 are shifted above
+// it by ψ'(x) = ψ'(x+1) + 1/x²; from there the result is the asymptotic series up to x⁻⁷, whose relative
+// error is below 1e-9.
+func Trigamma(x float64) float64 {
+	shift := 0.0
+	for ; x <= 9; x++ {
+		shift += 1 / float64(x*x)
+	}
+	r := 1 / x
+	z := float64(r * r)
+	series := float64(z * (1./6 - float64(z*(1./30-float64(z/42)))))
+	return shift + (r + (float64(z/2) + float64(r*series)))
+}
+
 // Lgamma returns ln Γ(x) for x > 0. Arguments below 8 are shifted by Γ(x) = Γ(x+1)/x; from there
 // the result is Stirling's series up to x⁻⁷, whose error is below 1e-11.
 func Lgamma(x float64) float64 {

@@ -21,6 +21,23 @@ func TestDigamma(t *testing.T) {
 	}
 }
 
+func TestTrigamma(t *testing.T) {
+	for _, c := range []struct{ x, want float64 }{
+		{1, math.Pi * math.Pi / 6}, {0.5, math.Pi * math.Pi / 2}, {2, math.Pi*math.Pi/6 - 1}, {1e-3, 1000001.642533195868},
+	} {
+		if got := Trigamma(c.x); math.Abs(got-c.want) > 1e-9*c.want {
+			t.Errorf("ψ'(%v) = %v, want %v", c.x, got, c.want)
+		}
+	}
+	for x := 1e-4; x < 1e6; x *= 1.7 { // the derivative of ψ
+		h := x * 1e-4
+		want := (Digamma(x+h, 49) - Digamma(x-h, 49)) / (2 * h)
+		if got := Trigamma(x); math.Abs(got-want) > 1e-6*want {
+			t.Errorf("ψ'(%v) = %v, by differences of ψ %v", x, got, want)
+		}
+	}
+}
+
 func TestLgamma(t *testing.T) {
 	for x := 1e-6; x < 1e7; x *= 1.3 {
 		want, _ := math.Lgamma(x)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/learn"
 	"github.com/gvw-project/gvw/learn/lda"
 	"github.com/gvw-project/gvw/model"
 )
@@ -30,7 +31,11 @@ func Infer(ctx context.Context, p *cli.Process, c *cli.Command, args []string) e
 	if err != nil {
 		return err
 	}
-	l, err := lda.New(lda.Config{Topics: int(t.model.LDA), Words: 1 << t.model.Bits, Alpha: t.model.Alpha(), Eta: t.model.Eta()})
+	alphas, err := t.model.Alphas()
+	if err != nil {
+		return &learn.DataError{Name: name, Text: err.Error()}
+	}
+	l, err := lda.New(lda.Config{Topics: int(t.model.LDA), Words: 1 << t.model.Bits, Alphas: alphas, Eta: t.model.Eta()})
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}

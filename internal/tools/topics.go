@@ -64,7 +64,7 @@ func (t *topicFiles) documents(inputs []learn.Input, names bool) (stream.Config,
 	h := t.model.Header
 	h.LDA = 0
 	h.Options = slices.DeleteFunc(slices.Clone(h.Options), func(o model.Option) bool {
-		return slices.Contains([]string{"lda", "lda_alpha", "lda_rho", "noconstant"}, o.Name)
+		return slices.Contains([]string{"lda", "lda_alpha", "lda_alphas", "lda_rho", "noconstant"}, o.Name)
 	})
 	h.Options = append(h.Options, model.Option{Name: "noconstant"})
 	d, err := learn.NamedData(t.name, &h, t.s.Get("format"), inputs)
@@ -191,14 +191,15 @@ func (t *topicFiles) measure(m *topics.Model, r *topics.Report) error {
 		r.Score(pairs)
 	}
 	if held := t.s.All("perplexity"); len(held) > 0 {
-		alpha := t.model.Alpha()
+		alphas := m.Alphas()
 		if t.s.Has("alpha") {
-			var err error
-			if alpha, err = strconv.ParseFloat(t.s.Get("alpha"), 64); err != nil {
+			alpha, err := strconv.ParseFloat(t.s.Get("alpha"), 64)
+			if err != nil {
 				return cli.Usagef("--alpha: %w", err)
 			}
+			alphas = slices.Repeat([]float64{alpha}, len(alphas))
 		}
-		completion := m.NewCompletion(alpha)
+		completion := m.NewCompletion(alphas)
 		err := t.documentsOf(held, func(doc []feature.Feature) error {
 			completion.Add(doc)
 			return nil

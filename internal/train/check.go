@@ -68,6 +68,9 @@ var ownCases = []compat.Case{
 	own("adaptive normalized adax sparse_l2 decay_learning_rate l1_state l2_state feature_mask preserve_performance_counters initial_pass_length", "aggregate", "", "each weight has one float, and rates follow --power_t"),
 	own("invariant", "aggregate=gradient", "", "its steps are plain"),
 
+	own("learn_alpha", "", "lda initial_regressor", "only documents have topics"),
+	own("learn_alpha", "testonly", "", "nothing is learned"),
+
 	own("sync cb_size malt_send max_delay malt_compress", "", "malt", "ranks exchange nothing during a pass"),
 	own("malt", "", "span_server", "one process has no other rank to exchange weights with (gvw run -n 4 starts a job on this machine)"),
 	own("malt", "bfgs|conjugate_gradient|hybrid", "", "L-BFGS needs the exact sums of all ranks"),

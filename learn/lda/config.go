@@ -13,9 +13,11 @@ type Config struct {
 	Topics int // number of topics K; at least 1
 	Words  int // number of rows of λ, words with an index below it are known; at least 1
 
-	Alpha     float64 // prior of a document's share of each topic; 0: 0.1
-	Eta       float64 // prior of a topic's share of each word (vw's --lda_rho); 0: 0.1
-	Documents float64 // documents of the whole collection, a pass or the stream; 0: 10000
+	Alpha      float64   // prior of a document's share of each topic; 0: 0.1
+	Alphas     []float64 // priors by topic, above 0; nil: Alpha for each
+	LearnAlpha bool      // learn the priors from the documents, beginning with these
+	Eta        float64   // prior of a topic's share of each word (vw's --lda_rho); 0: 0.1
+	Documents  float64   // documents of the whole collection, a pass or the stream; 0: 10000
 
 	Epsilon    float64 // relative change of γ at which a document is done; 0: 0.001
 	Iterations int     // most iterations over a document; 0: 1000
@@ -67,6 +69,15 @@ func (c Config) Validate() error {
 	}
 	if c.Words < 1 || c.Words > math.MaxUint32 {
 		errs = append(errs, fmt.Errorf("lda: Words is %d, want 1 to %d", c.Words, uint32(math.MaxUint32)))
+	}
+	if n := len(c.Alphas); n != 0 && n != c.Topics {
+		errs = append(errs, fmt.Errorf("lda: Alphas has %d numbers, want one for each of %d topics", n, c.Topics))
+	}
+	for k, a := range c.Alphas {
+		if !(a > 0 && a <= math.MaxFloat32) {
+			errs = append(errs, fmt.Errorf("lda: Alphas[%d] is %v, want a number above 0", k, a))
+			break
+		}
 	}
 	if c.Iterations < 0 {
 		errs = append(errs, fmt.Errorf("lda: Iterations is %d, want 0 or more", c.Iterations))

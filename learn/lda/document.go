@@ -11,8 +11,8 @@ import (
 
 // document infers the topics of the document whose words are from … to-1 of the batch. It sets
 // gamma, leaves the shares of the words and the document's e^E[log θ] in the batch, and returns
-// the bound.
-func (l *Learner) document(gamma []float32, from, to int) float64 {
+// the bound. It adds E[log θ] to shares, unless that is nil.
+func (l *Learner) document(gamma []float32, shares []float64, from, to int) float64 {
 	b := &l.batch
 	b.old = fit(b.old, l.width)
 	rows := kernels.Rows{Table: b.table, Index: b.index[from:to], Weight: b.counts[from:to]}
@@ -41,7 +41,7 @@ func (l *Learner) document(gamma []float32, from, to int) float64 {
 			break
 		}
 	}
-	return weightedLogs(b.dots, rows.Weight) + l.prior.bound(gamma[:l.cfg.Topics], l.alpha)
+	return weightedLogs(b.dots, rows.Weight) + l.prior.bound(shares, gamma[:l.cfg.Topics], l.alpha)
 }
 
 // cut returns the cut of the digamma.
@@ -78,43 +78,4 @@ func weightedLogs(x, weight []float32) float64 {
 		}
 	}
 	return sum + fmath.Log(product)
-}
-
-// prior has what the bound of a document takes from α.
-type prior struct {
-	logs    []float64 // ln Γ(α_k)
-	logNorm float64   // ln Γ(Σα) - Σ ln Γ(α_k)
-}
-
-// newPrior returns the prior of alpha.
-func newPrior(alpha []float32) prior {
-	p := prior{logs: make([]float64, len(alpha))}
-	sum := 0.0
-	for k, a := range alpha {
-		p.logs[k] = fmath.Lgamma(float64(a))
-		p.logNorm -= p.logs[k]
-		sum += float64(a)
-	}
-	p.logNorm += fmath.Lgamma(sum)
-	return p
-}
-
-// bound returns E[log p(θ)] - E[log q(θ)] for a document.
-func (p *prior) bound(gamma, alpha []float32) float64 {
-	sum := 0.0
-	for _, g := range gamma {
-		sum += float64(g)
-	}
-	const cut = 9
-	norm := fmath.Digamma(sum, cut)
-	bound := p.logNorm - fmath.Lgamma(sum)
-	for k, g := range gamma {
-		if g == alpha[k] { // a topic that the document does not have
-			bound += p.logs[k]
-			continue
-		}
-		x := float64(g)
-		bound += float64((float64(alpha[k])-x)*(fmath.Digamma(x, cut)-norm)) + fmath.Lgamma(x)
-	}
-	return bound
 }

@@ -131,6 +131,37 @@ func TestFloat32IsAsGoodAsFloat64(t *testing.T) {
 	}
 }
 
+func TestLearnsAlpha(t *testing.T) {
+	for _, start := range []float64{0.02, 0.5} {
+		c := config
+		c.Alpha, c.LearnAlpha = start, true
+		docs := corpus(400)
+		for d := range docs { // most documents are about the first topic
+			if d%4 > 0 {
+				for i := range docs[d] {
+					docs[d][i].Index %= 20
+				}
+			}
+		}
+		fixed := c
+		fixed.LearnAlpha = false
+		want := train(t, learner(t, fixed), docs, 20, 400, nil)
+		l := learner(t, c)
+		if got := train(t, l, docs, 20, 400, nil); got <= want {
+			t.Errorf("from %v: the bound is %v with learned priors, and %v without", start, got, want)
+		}
+		a := slices.Sorted(slices.Values(l.Alphas()))
+		if !(a[0] > 0 && a[2] > 2*a[1] && a[1] < 1) {
+			t.Errorf("from %v: the priors are %v, want one far above the others", start, a)
+		}
+		before := slices.Clone(l.Alphas())
+		l.Step(false)
+		if !slices.Equal(before, l.Alphas()) {
+			t.Error("inference has changed the priors")
+		}
+	}
+}
+
 func TestInferChangesNothing(t *testing.T) {
 	l := learner(t, config)
 	docs := corpus(32)
@@ -181,17 +212,19 @@ func TestAddRefuses(t *testing.T) {
 }
 
 func TestValidateReportsEveryFault(t *testing.T) {
-	err := lda.Config{Topics: 0, Words: 0, Alpha: -1, Eta: math.NaN(), LearningRate: 2, Iterations: -1}.Validate()
+	err := lda.Config{Topics: 0, Words: 0, Alpha: -1, Alphas: []float64{0}, Eta: math.NaN(), LearningRate: 2, Iterations: -1}.Validate()
 	if err == nil {
 		t.Fatal("no fault was found")
 	}
-	if n := len(err.(interface{ Unwrap() []error }).Unwrap()); n != 6 {
-		t.Errorf("%d faults, want 6: %v", n, err)
+	if n := len(err.(interface{ Unwrap() []error }).Unwrap()); n != 8 {
+		t.Errorf("%d faults, want 8: %v", n, err)
 	}
 }
 
 func TestNoAllocations(t *testing.T) {
-	l := learner(t, config)
+	c := config
+	c.LearnAlpha = true
+	l := learner(t, c)
 	docs := corpus(64)
 	run := func() { train(t, l, docs, 1, 16, nil) }
 	run()

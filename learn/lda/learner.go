@@ -5,6 +5,7 @@ package lda
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/gvw-project/gvw/internal/fmath"
 	"github.com/gvw-project/gvw/internal/kernels"
@@ -16,7 +17,8 @@ import (
 type Learner struct {
 	cfg     Config
 	weights []float32 // λ - η, Topics floats per word
-	alpha   []float32 // prior by topic, of width floats; 0 after the last topic
+	alphas  []float64 // prior by topic
+	alpha   []float32 // the same, of width floats; 0 after the last topic
 	width   int       // Topics rounded up for the kernels
 
 	t     float64   // batches so far, with InitialT
@@ -41,11 +43,12 @@ func New(c Config) (*Learner, error) {
 		cfg: c, weights: make([]float32, c.Words*c.Topics), levels: make([]float64, c.Words),
 		width: (c.Topics + kernels.Lanes - 1) / kernels.Lanes * kernels.Lanes, t: c.InitialT,
 	}
-	l.alpha = make([]float32, l.width)
-	for k := range c.Topics {
-		l.alpha[k] = float32(c.Alpha)
+	l.alpha, l.alphas = make([]float32, l.width), slices.Clone(c.Alphas)
+	if l.alphas == nil {
+		l.alphas = slices.Repeat([]float64{c.Alpha}, c.Topics)
 	}
-	l.prior = newPrior(l.alpha[:c.Topics])
+	l.prior = newPrior(c.Topics)
+	l.takeAlphas()
 	l.batch.rowOf = make([]uint32, c.Words)
 	return l, nil
 }
@@ -143,9 +146,14 @@ func (l *Learner) Step(learns bool) {
 	}
 	b.gamma = fit(b.gamma, b.Len()*l.width)
 	b.bounds = fit(b.bounds, b.Len())
+	var shares []float64 // sums of E[log θ]
+	if learns && l.cfg.LearnAlpha {
+		shares = l.prior.shares
+		clear(shares)
+	}
 	from := 0
 	for d, to := range b.ends {
-		b.bounds[d] = l.document(b.gamma[d*l.width:][:l.width], from, to)
+		b.bounds[d] = l.document(b.gamma[d*l.width:][:l.width], shares, from, to)
 		if learns {
 			rows := kernels.Rows{Table: b.table, Index: b.index[from:to], Weight: b.counts[from:to]}
 			rows.Add(stats, b.shares, b.v)
@@ -153,7 +161,11 @@ func (l *Learner) Step(learns bool) {
 		from = to
 	}
 	if learns {
-		l.update(stats)
+		rho := l.rate()
+		l.update(stats, rho)
+		if shares != nil {
+			l.learnAlphas(rho)
+		}
 	}
 }
 
@@ -202,9 +214,8 @@ func (l *Learner) expect() {
 
 // update moves the weights of the batch's words to those that the batch suggests, and lets those
 // of the others decay later.
-func (l *Learner) update(stats []float32) {
+func (l *Learner) update(stats []float32, rho float64) {
 	b, k := &l.batch, l.cfg.Topics
-	rho := l.rate()
 	l.t++
 	l.level += fmath.Log(1 - rho)
 	keep, scale := float32(1-rho), float32(rho*l.cfg.Documents/float64(b.Len()))

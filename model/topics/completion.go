@@ -15,7 +15,7 @@ import (
 // the probability 1e-12.
 type Completion struct {
 	m      *Model
-	alpha  float64
+	alphas []float64       // prior of each topic's share
 	in     map[uint32]bool // words that count
 	logs   float64         // Σ ln p over the predicted tokens
 	tokens int
@@ -40,9 +40,10 @@ const (
 	digammaCut       = 49   // for an error of 3e-13
 )
 
-// NewCompletion returns a measurement without documents. alpha is the prior of a topic's share.
-func (m *Model) NewCompletion(alpha float64) *Completion {
-	c := &Completion{m: m, alpha: alpha, in: make(map[uint32]bool, len(m.words))}
+// NewCompletion returns a measurement without documents. alphas are the priors of the topics' shares,
+// those of the model or others.
+func (m *Model) NewCompletion(alphas []float64) *Completion {
+	c := &Completion{m: m, alphas: alphas, in: make(map[uint32]bool, len(m.words))}
 	for _, w := range m.words {
 		c.in[w] = true
 	}
@@ -122,11 +123,11 @@ func (c *Completion) infer() {
 		c.rows = append(c.rows, c.phi(c.row, word)...)
 	}
 	for j := range c.theta {
-		c.theta[j] = c.alpha + tokens/float64(k)
+		c.theta[j] = c.alphas[j] + tokens/float64(k)
 	}
 	for range foldIterations {
 		for j, g := range c.theta {
-			c.exp[j], c.next[j] = fmath.Exp(fmath.Digamma(g, digammaCut)), c.alpha
+			c.exp[j], c.next[j] = fmath.Exp(fmath.Digamma(g, digammaCut)), c.alphas[j]
 		}
 		for i, n := range c.even.n {
 			row, sum := c.rows[i*k:][:k], 0.0

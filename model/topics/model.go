@@ -16,6 +16,7 @@ type Model struct {
 	topics *model.Topics
 	k      int
 	eta    float64
+	alphas []float64 // of each topic
 	words  []uint32  // words that count, ascending
 	sums   []float64 // of each topic: Σ λ over the words
 }
@@ -24,6 +25,10 @@ type Model struct {
 // nil. It returns an error for numbers that no training yields.
 func New(t *model.Topics, words []uint32) (*Model, error) {
 	m := &Model{topics: t, k: int(t.LDA), eta: t.Eta(), words: words, sums: make([]float64, t.LDA)}
+	var err error
+	if m.alphas, err = t.Alphas(); err != nil {
+		return nil, err
+	}
 	if words == nil {
 		m.words = make([]uint32, 1<<t.Bits)
 		for i := range m.words {
@@ -43,6 +48,9 @@ func New(t *model.Topics, words []uint32) (*Model, error) {
 	}
 	return m, nil
 }
+
+// Alphas returns the prior of a document's share of each topic.
+func (m *Model) Alphas() []float64 { return m.alphas }
 
 // row returns λ - η of a word.
 func (m *Model) row(word uint32) []float32 { return m.topics.Weights[int(word)*m.k:][:m.k] }

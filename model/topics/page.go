@@ -49,6 +49,9 @@ func (r *Report) AppendHTML(dst []byte, title string) ([]byte, error) {
 		if t.Coherence != nil {
 			b.Text += ", NPMI " + npmi(t.Coherence)
 		}
+		if t.Alpha > 0 {
+			b.Text += fmt.Sprintf(", alpha %.4g", t.Alpha)
+		}
 		for _, w := range t.Top {
 			b.Bars = append(b.Bars, bar{w.Name, fmt.Sprintf("%.2f", 100*w.Probability/largest), fmt.Sprintf("%.4f", w.Probability)})
 		}

@@ -12,6 +12,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -174,7 +175,7 @@ func TestCompletionOfAnotherImplementation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newModel(t, m, nil).NewCompletion(0.1)
+	c := newModel(t, m, nil).NewCompletion(slices.Repeat([]float64{0.1}, int(m.LDA)))
 	lines, err := os.ReadFile("testdata/numbers.vw")
 	if err != nil {
 		t.Fatal(err)

@@ -42,11 +42,12 @@ type Stage struct {
 	parts   *avgstage.Parts
 
 	// The state besides λ, equal on all ranks.
-	done    int     // passes completed
-	round   int     // of the pass, from 0
-	counted bool    // per is known
-	per     float64 // mean number of documents of a rank
-	batches float64 // batches at the start of the step
+	done    int       // passes completed
+	round   int       // of the pass, from 0
+	counted bool      // per is known
+	per     float64   // mean number of documents of a rank
+	batches float64   // batches at the start of the step
+	alphas  []float64 // learned priors at the start of the step, by topic; nil: none are learned
 
 	rounds masgd.Rounds // of each pass
 	shard  int          // documents of this rank
@@ -58,7 +59,7 @@ type Stage struct {
 	// In a job that recovers from losses, state is λ at the start of the step and results that at
 	// its end; the learner works on a table of its own. Otherwise both are nil.
 	state, results []float32
-	sums           [2]float64 // of the exchange: documents, and documents times batches
+	sums           []float64 // of the exchange: documents, and these times the number of batches and times each learned α
 }
 
 // document has what the outputs need of a document besides the learner's results.
@@ -70,6 +71,10 @@ type document struct {
 // New returns the stage of a learner, whose weights are those of the start.
 func New(c Config, learner *lda.Learner) *Stage {
 	m := &Stage{Config: c, learner: learner, batches: learner.Batches()}
+	if learner.Config().LearnAlpha {
+		m.alphas = slices.Clone(learner.Alphas())
+	}
+	m.sums = make([]float64, 2+len(m.alphas))
 	m.parts = avgstage.NewParts(c.Read, m.document)
 	m.divide()
 	return m
@@ -217,10 +222,13 @@ func (m *Stage) Exchange(ctx context.Context, g *allreduce.Group) error {
 	return m.Tally.Share(ctx, job.Record{})
 }
 
-// average makes the weighted mean of λ and of the numbers of batches.
+// average makes the weighted means of λ, of the numbers of batches and of learned priors.
 func (m *Stage) average(ctx context.Context, g *allreduce.Group) error {
-	m.sums = [2]float64{m.documents, m.documents * m.learner.Batches()}
-	if err := g.AllReduce(ctx, allreduce.Vec(m.sums[:]).Named("documents"), allreduce.Sum); err != nil {
+	m.sums[0], m.sums[1] = m.documents, m.documents*m.learner.Batches()
+	for k := range m.alphas {
+		m.sums[2+k] = m.documents * m.learner.Alphas()[k]
+	}
+	if err := g.AllReduce(ctx, allreduce.Vec(m.sums).Named("documents"), allreduce.Sum); err != nil {
 		return err
 	}
 	if m.counting() {
@@ -257,8 +265,12 @@ func (m *Stage) Commit() error {
 	}
 	if !m.Tally.TestOnly {
 		m.batches = m.learner.Batches()
+		copy(m.alphas, m.learner.Alphas())
 		if m.Job.Total > 1 && m.sums[0] > 0 {
 			m.batches = m.sums[1] / m.sums[0]
+			for k := range m.alphas {
+				m.alphas[k] = m.sums[2+k] / m.sums[0]
+			}
 		}
 		if m.keeps() {
 			m.state, m.results = m.results, m.state
@@ -293,5 +305,11 @@ func (m *Stage) model() *model.Regressor {
 	k := m.learner.Config().Topics
 	h := m.Models.Header(true)
 	h.LDA = uint32(k)
+	switch c := m.learner.Config(); {
+	case c.LearnAlpha:
+		h.SetAlphas(m.alphas)
+	case c.Alphas != nil: // learned before
+		h.SetAlphas(c.Alphas)
+	}
 	return &model.Regressor{Header: h, Weights: model.View{Data: w, Stride: k}}
 }

@@ -3,6 +3,7 @@
 package ldastage
 
 import (
+	"math"
 	"slices"
 
 	"github.com/gvw-project/gvw/learn/internal/snapshot"
@@ -22,6 +23,9 @@ func (m *Stage) own() {
 func (m *Stage) use(w []float32) {
 	m.learner.Use(w)
 	m.learner.SetBatches(m.batches)
+	if m.alphas != nil {
+		m.learner.SetAlphas(m.alphas)
+	}
 }
 
 // Shared codes the part of the state that is the same on all ranks.
@@ -31,12 +35,19 @@ func (m *Stage) Shared(c *snapshot.Coder) {
 	c.Flag("documents counted", &m.counted)
 	c.F64("documents of a rank", &m.per)
 	c.F64("batches", &m.batches)
+	c.F64s("learned priors", m.alphas)
 	if !c.Reading() || c.Err() != nil {
 		return
 	}
 	if !(m.per >= 0 && m.per <= snapshot.MaxCount) {
 		c.Fail("documents of a rank: %v is no number of documents", m.per)
 		return
+	}
+	for k, a := range m.alphas {
+		if !(a > 0 && a <= math.MaxFloat32) {
+			c.Fail("learned prior of topic %d: %v is no number above 0", k, a)
+			return
+		}
 	}
 	if m.divide(); m.round >= m.rounds.N() {
 		c.Fail("rounds of the pass done: got %d, of %d", m.round, m.rounds.N())
@@ -74,8 +85,7 @@ func (m *Stage) Shrink() (void bool, err error) { return false, nil }
 
 // Outcome codes the sums of the exchange.
 func (m *Stage) Outcome(c *snapshot.Coder) {
-	c.F64("documents of the step", &m.sums[0])
-	c.F64("batches of the step", &m.sums[1])
+	c.F64s("sums of the step", m.sums)
 }
 
 // OutcomeArrays returns the average of λ.
