@@ -5,9 +5,11 @@ package allreduce
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/internal/epoch"
+	"github.com/gvw-project/gvw/internal/timeline"
 )
 
 const noRoot = epoch.NoRank
@@ -32,7 +34,15 @@ func (g *Group) do(ctx context.Context, c epoch.Collective, inStream bool) error
 	if g.Stream() && len(c.Dst) == 0 {
 		return nil // in vw's stream an empty vector has no bytes, not even a header
 	}
+	defer g.record(c, g.timeline.Now())
 	return g.epoch.Carry(ctx, c)
+}
+
+// record records a collective that ends now.
+func (g *Group) record(c epoch.Collective, began time.Time) {
+	if g.timeline != nil {
+		g.timeline.Span(timeline.Collectives, c.Verb.String()+" "+c.Name, began, len(c.Dst))
+	}
 }
 
 // enter begins a collective. It wires the job if necessary, and refuses a collective that does

@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -158,6 +159,11 @@ type Config struct {
 	// nothing. A rank writes one when it has waited in a collective for 10 s, or when
 	// Stall or MaxWait is over, at most three in all. The log names each file.
 	TraceDir string
+
+	// Timeline receives what this rank does over time, as a Chrome trace that Perfetto opens:
+	// steps, collectives, and the parts of vectors that it sends and receives over
+	// connections. nil records nothing. Close writes the end.
+	Timeline io.Writer
 
 	// Log receives long waits, refused connections and the choice of the transport; nil
 	// discards them.

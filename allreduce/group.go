@@ -20,6 +20,7 @@ import (
 	"github.com/gvw-project/gvw/internal/mesh"
 	"github.com/gvw-project/gvw/internal/shm"
 	"github.com/gvw-project/gvw/internal/spantree/client"
+	"github.com/gvw-project/gvw/internal/timeline"
 )
 
 // Group is one rank's membership in a job. Its collectives are called by one goroutine at a
@@ -43,6 +44,7 @@ type Group struct {
 	steps    *recovery.Steps
 	pairs    pairs
 	recorder *engine.FlightRecorder // nil: no TraceDir
+	timeline *timeline.Recorder     // nil: no Timeline
 
 	mu      sync.Mutex
 	closed  bool
@@ -62,6 +64,9 @@ func Local() *Group {
 
 func newGroup(cfg Config) *Group {
 	g := &Group{cfg: cfg, log: cfg.Log, dead: make(chan struct{}), closing: make(chan struct{})}
+	if !cfg.Spare {
+		g.timeline = timeline.New(cfg.Timeline, cfg.Rank)
+	}
 	g.segments = shm.Segments{Make: shm.NewSegment, Open: shm.OpenSegment}
 	g.steps = recovery.New(recovery.Config{
 		Rank: cfg.Rank, Total: cfg.Total, Stall: cfg.Stall, Elastic: cfg.Elastic,
@@ -79,7 +84,7 @@ func (g *Group) newEpoch() *epoch.Epoch {
 		Chunk: c.Chunk, NoChecksum: c.NoChecksum, Tagged: c.mesh().Tagged(), Encrypted: c.Credentials != nil && c.Credentials.TLS != nil,
 		NoSharedMemory: c.NoSharedMemory, Driver: c.driver, Transport: epoch.Transport(c.Transport), Port: c.port(""),
 		Stall: c.Stall, MaxWait: c.MaxWait, Patience: cmp.Or(c.ServerTimeout, defaultServerTimeout), DialTimeout: c.DialTimeout,
-		Server: g.member, Mesh: g.mesh, Device: &g.device, Segments: g.segments, Recorder: g.recorder, Log: g.log,
+		Server: g.member, Mesh: g.mesh, Device: &g.device, Segments: g.segments, Recorder: g.recorder, Timeline: g.timeline, Log: g.log,
 	}, wired{g})
 }
 
@@ -378,6 +383,11 @@ func (g *Group) Close() error {
 	g.work.Wait()
 	g.steps.Wait()
 	g.recorder.Close()
+	if first {
+		if terr := g.timeline.Close(); terr != nil {
+			g.log.Warn("the timeline is incomplete", "rank", g.cfg.Rank, "error", terr)
+		}
+	}
 	g.device.Release()
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -11,6 +11,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/internal/recovery"
 	"github.com/gvw-project/gvw/internal/fault"
+	"github.com/gvw-project/gvw/internal/timeline"
 )
 
 // Machine is training as a sequence of steps, the same on all ranks. A step is one
@@ -108,7 +109,16 @@ func (g *Group) Run(ctx context.Context, m Machine) error {
 	} else if g.cfg.OnLoss != Abort && g.cfg.Total > 1 {
 		return fmt.Errorf("allreduce: rank %d: OnLoss is %v, which needs a machine that is Recoverable, and this one (%T) is not", g.cfg.Rank, g.cfg.OnLoss, m)
 	}
-	rest := recovery.Step{Exchange: func(ctx context.Context) error { return m.Exchange(ctx, g) }, Commit: m.Commit}
+	rest := recovery.Step{
+		Exchange: func(ctx context.Context) error {
+			defer g.timeline.Span(timeline.Steps, "exchange", g.timeline.Now(), 0)
+			return m.Exchange(ctx, g)
+		},
+		Commit: func() error {
+			defer g.timeline.Span(timeline.Steps, "commit", g.timeline.Now(), 0)
+			return m.Commit()
+		},
+	}
 	for {
 		step, more := m.Next()
 		if !more {
@@ -119,6 +129,7 @@ func (g *Group) Run(ctx context.Context, m Machine) error {
 			return fmt.Errorf("%s: %w", step, err)
 		}
 		s.WorkDone(time.Since(began))
+		g.timeline.Span(timeline.Steps, "work", began, 0)
 		if err := s.Run(ctx, rest); err != nil {
 			return fmt.Errorf("%s: %w", step, err)
 		}

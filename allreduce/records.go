@@ -57,6 +57,7 @@ func (g *Group) gather(ctx context.Context, src []byte) error {
 	}
 	clear(r.sizes)
 	r.sizes[self] = uint32(len(src))
+	began := g.timeline.Now()
 	v := Vec(r.sizes).Named("sizes of records")
 	c := g.call(engine.VerbSizes, v, noRoot)
 	c.Op = Sum
@@ -75,5 +76,7 @@ func (g *Group) gather(ctx context.Context, src []byte) error {
 		r.all = r.all[:total]
 	}
 	copy(r.all[r.offsets[self]:], src)
-	return g.epoch.CarryRecords(ctx, g.call(engine.VerbRecords, Vec(r.all).Named("records"), noRoot), r.offsets)
+	c = g.call(engine.VerbRecords, Vec(r.all).Named("records"), noRoot)
+	defer g.record(c, began)
+	return g.epoch.CarryRecords(ctx, c, r.offsets)
 }

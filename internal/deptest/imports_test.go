@@ -10,7 +10,7 @@ import (
 )
 
 // bottom are the packages that every package may import. They import only each other.
-var bottom = []string{"internal/fault", "internal/invariant", "internal/fmath", "internal/mem", "internal/merand", "internal/clock", "internal/plain", "internal/members", "internal/wire", "option"}
+var bottom = []string{"internal/fault", "internal/invariant", "internal/fmath", "internal/mem", "internal/merand", "internal/clock", "internal/plain", "internal/members", "internal/timeline", "internal/wire", "option"}
 
 // wires are the packages that collectives and the server have in common: schedules, transports,
 // addresses and credentials.
@@ -35,6 +35,7 @@ var layers = []layer{
 	{"internal/plain", bottom, "the bottom: every package that prints text of another process escapes it"},
 	{"internal/members", bottom, "the bottom: the ranks of an epoch are a value, for messages as well as for trees"},
 	{"internal/wire", bottom, "the bottom: messages of every package are coded with it, whatever they mean"},
+	{"internal/timeline", nil, "the bottom: collectives write timelines, and commands put them together"},
 	{"internal/clock", bottom, "the bottom: the server, its clients and the collectives measure silence with it"},
 
 	{"loss", bottom, "losses depend on predictions and labels, not on examples or learners"},

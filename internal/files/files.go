@@ -150,12 +150,22 @@ func DictionaryPath(given []string, path string) []string {
 // PassLog opens the file of --log_json. The file has its final name from the start, since users
 // read it while the run goes on.
 func (f *Set) PassLog(fsys hdfsio.Local, name string) (io.WriteCloser, error) {
+	return f.growing(fsys, "log_json", name)
+}
+
+// Timeline opens the file of --timeline, likewise: it is useful after a crash, too.
+func (f *Set) Timeline(fsys hdfsio.Local, name string) (io.WriteCloser, error) {
+	return f.growing(fsys, "timeline", name)
+}
+
+// growing opens a file that grows under its final name.
+func (f *Set) growing(fsys hdfsio.Local, option, name string) (io.WriteCloser, error) {
 	if slices.Contains(StdoutNames, name) {
 		return nopCloser{f.p.Stdout}, nil
 	}
 	log, err := fsys.CreateNow(name)
 	if err != nil {
-		return nil, fmt.Errorf("--log_json: %w", err)
+		return nil, fmt.Errorf("--%s: %w", option, err)
 	}
 	return log, nil
 }

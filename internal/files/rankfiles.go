@@ -28,7 +28,7 @@ func LeaveOut(s *cli.Settings, file string) {
 }
 
 // rankFiles are the options in whose values {rank} stands for the rank.
-var rankFiles = slices.Concat(OnceFiles, []string{"data", "initial_regressor", "input_feature_regularizer", "cache_file", "predictions", "raw_predictions"})
+var rankFiles = slices.Concat(OnceFiles, []string{"data", "initial_regressor", "input_feature_regularizer", "cache_file", "predictions", "raw_predictions", "timeline"})
 
 // FillRank replaces {rank} by the rank.
 func FillRank(s *cli.Settings, rank int) {

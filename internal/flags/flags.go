@@ -207,6 +207,7 @@ var Learn = slices.Concat([]*cli.Spec{
 	{Name: "shm", Sets: "Cluster.Join.NoSharedMemory", Read: isOff, Kind: cli.Text, Category: catCluster, Arg: "S", Def: "on", Choices: []string{"on", "off"}, More: true, Help: "shared memory, for ranks of one machine"},
 	{Name: "transport", Sets: "Cluster.Join.Transport", Read: transportName, Kind: cli.Text, Category: catCluster, Arg: "T", Def: "tcp", Choices: []string{"tcp", "verbs", "auto"}, More: true, Help: "between machines: tcp, RDMA verbs, or auto: verbs if all ranks can"},
 	{Name: "verbs_device", Sets: "Cluster.Join.VerbsDevice", Kind: cli.Text, Category: catCluster, Arg: "D", Def: "auto", More: true, Help: "this rank's RDMA device: name, name:port, or an address of it"},
+	{Name: "timeline", About: "Cluster.Join.Timeline", Kind: cli.Text, Category: catCluster, Arg: "FILE", More: true, Help: "write what this rank does over time, for Perfetto; gvw run: what all ranks do"},
 	{Name: "trace_dir", Sets: "Cluster.Join.TraceDir", Kind: cli.Text, Category: catCluster, Arg: "DIR", More: true, Help: "folder for execution traces of ranks that wait long"},
 }, credentialFlags(catCluster), guardFlags, []*cli.Spec{
 	{Name: "aggregate", Sets: "Average.Aggregate", Kind: cli.Text, Category: catUpdate, Arg: "WHAT", Choices: []string{"model", "gradient"}, More: true, Help: "average the models of all ranks at --average_every, or step along the sum of their gradients"},

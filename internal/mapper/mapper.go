@@ -125,6 +125,9 @@ func (m *mapTask) fillOptions(job *cli.Settings, getenv func(string) string) err
 	if job.Has("elastic") && m.phased {
 		errs = append(errs, cli.Usagef("gvw mapper: --elastic with --phase: each call would determine its own members, and a rank excluded from one call lacks the state for the next: --hybrid does all in one call"))
 	}
+	if job.Has("timeline") {
+		errs = append(errs, cli.Usagef("gvw mapper: --timeline would go with the container: leave it out"))
+	}
 	if job.Has("log_json") {
 		errs = append(errs, cli.Usagef("gvw mapper: --log_json would go with the container: the task's status has pass and loss"))
 	}

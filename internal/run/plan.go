@@ -42,10 +42,11 @@ type plan struct {
 	shrinks  bool // the job continues without lost ranks
 }
 
-// gathering is a file of predictions that the ranks write in pieces.
+// gathering is a file of predictions, or a timeline, that the ranks write in pieces.
 type gathering struct {
-	name   string   // as the user has given it
-	pieces []string // by rank
+	name     string   // as the user has given it
+	pieces   []string // by rank
+	timeline bool     // the pieces are timelines, and not predictions
 }
 
 // makePlan divides a job among workers. It reads and writes no file, so it can also check the
@@ -108,6 +109,13 @@ func makePlan(j localJob, s *cli.Settings) (*plan, error) {
 			}
 			p.gather(j, name, file)
 		}
+	}
+	if file := s.Get("timeline"); file != "" && !strings.Contains(file, files.RankMark) {
+		p.gather(j, "timeline", file)
+		p.gathered[len(p.gathered)-1].timeline = true
+	}
+	for _, w := range p.spares {
+		w.Set("timeline") // the file cannot be opened before its rank is known
 	}
 	// All workers have the same options except names and ranks, so one of each kind is checked.
 	for _, w := range slices.Concat(p.workers[:1], p.spares[:min(1, len(p.spares))]) {
@@ -193,7 +201,7 @@ func (p *plan) divideData(j localJob, s *cli.Settings) error {
 	return nil
 }
 
-// gather gives each rank a file beside the given one for its predictions, with the run ID in its
+// gather gives each rank a file beside the given one for its piece, with the run ID in its
 // name, so that two runs do not collide. The pieces of predictions to stdout are in the folder
 // of the logs.
 func (p *plan) gather(j localJob, option, file string) {

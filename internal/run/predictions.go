@@ -8,19 +8,24 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/internal/timeline"
 )
 
-// gatherAll writes the predictions of the ranks to the files that the user has named.
+// gatherAll writes the predictions and timelines of the ranks to the files that the user has named.
 func (p *launcher) gatherAll(ctx context.Context, fsys hdfsio.FS, pl *plan) error {
 	if len(pl.gathered) == 0 {
 		return nil
 	}
-	order, err := pl.order(ctx, fsys)
-	if err != nil {
-		return err
+	var order *dataOrder
+	if slices.ContainsFunc(pl.gathered, func(g gathering) bool { return !g.timeline }) {
+		var err error
+		if order, err = pl.order(ctx, fsys); err != nil {
+			return err
+		}
 	}
 	for _, g := range pl.gathered {
 		if err := p.gatherOne(ctx, fsys, g, order); err != nil {
@@ -49,24 +54,30 @@ func (pl *plan) order(ctx context.Context, fsys hdfsio.FS) (*dataOrder, error) {
 	return &d, err
 }
 
-// gatherOne writes one file of predictions. A nil order concatenates the pieces.
+// gatherOne writes one file. A nil order concatenates the pieces of predictions.
 func (p *launcher) gatherOne(ctx context.Context, fsys hdfsio.FS, g gathering, order *dataOrder) (err error) {
-	pieces := make([]io.Reader, len(g.pieces))
-	for rank, name := range g.pieces {
+	var pieces []io.Reader
+	for _, name := range g.pieces {
 		r, oerr := fsys.Open(ctx, name, 0)
+		if g.timeline && errors.Is(oerr, os.ErrNotExist) {
+			continue // of a rank that never started
+		}
 		if oerr != nil {
 			return oerr
 		}
 		defer func() { err = errors.Join(err, r.Close()) }()
-		pieces[rank] = r
+		pieces = append(pieces, r)
 	}
 	out, err := p.files.Creator(ctx, fsys, 0)(g.name)
 	if err != nil {
 		return err
 	}
-	if order == nil {
+	switch {
+	case g.timeline:
+		err = timeline.Merge(out, pieces...)
+	case order == nil:
 		_, err = io.Copy(out, io.MultiReader(pieces...))
-	} else {
+	default:
 		err = gatherPieces(out, pieces, *order)
 	}
 	if err != nil {
@@ -75,7 +86,7 @@ func (p *launcher) gatherOne(ctx context.Context, fsys hdfsio.FS, g gathering, o
 	return out.Commit()
 }
 
-// removePieces removes the predictions of single ranks, also those of a failed run.
+// removePieces removes the pieces of single ranks, also those of a failed run.
 func (pl *plan) removePieces(ctx context.Context, fsys hdfsio.FS) error {
 	var errs []error
 	for _, g := range pl.gathered {

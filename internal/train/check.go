@@ -54,6 +54,7 @@ var ownCases = []compat.Case{
 	own("holdout_period holdout_after", "valid", "", "it takes the place of the holdout set"),
 	own("testonly", "checkpoint", "", "nothing is learned"),
 	own("node dry_run", "spare", "", "it has the rank of the one that is lost, and none before"),
+	own("timeline", "spare|elastic", "", "the rank joins before its files are open"),
 	own("checkpoint", "elastic", "", "a job that begins from one has all ranks"),
 
 	own("batch average_every", "", "aggregate", "ranks average as vw does, at the end of each pass"),

@@ -162,6 +162,14 @@ func (l *Learner) takeDiagnostics(c *cli.Context, cfg *learn.Config, fsys hdfsio
 		ends = append(ends, log.Close)
 		cfg.Metrics.PassLog = log
 	}
+	if name := c.String("timeline"); name != "" && cfg.Cluster.Join != nil {
+		t, err := l.files.Timeline(hdfsio.Local{Perm: cfg.Data.CacheMode}, name)
+		if err != nil {
+			return end, err
+		}
+		ends = append(ends, t.Close)
+		cfg.Cluster.Join.Timeline = t
+	}
 	// The line of progress is only for a person at a terminal. Diagnostics go through it, so that
 	// their text appears above the line.
 	if f, ok := l.Stderr.(*os.File); ok && files.Terminal(f) && !cfg.Diagnostics.Quiet {

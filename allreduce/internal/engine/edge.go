@@ -4,10 +4,12 @@ package engine
 
 import (
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/internal/link"
+	"github.com/gvw-project/gvw/internal/timeline"
 )
 
 // noPeer is the position of an edge that the collective does not use.
@@ -36,10 +38,12 @@ type Edge struct {
 	heard uint64        // the collective of the last header, to which data frames belong
 	slot  []byte        // memory for a part that will be joined
 	stale []byte        // the last header that arrived after its call was over here
+	came  time.Time     // when that part began to arrive, if there is a timeline
 
 	// Of the goroutine that writes.
 	sending    schedule.Move // the part that is being written
 	sendingSeq uint64        // and its collective
+	went       time.Time     // when it began to be written, if there is a timeline
 }
 
 var _ link.Handler = (*Edge)(nil)
@@ -63,6 +67,13 @@ type idleFor struct {
 // SharesMemory reports whether this rank and the peer share memory, under the lock.
 func (e *Edge) SharesMemory() bool {
 	return e.en.Shared != nil && slices.Contains(e.en.Shared.Ranks, e.Rank)
+}
+
+// record records a part that has been sent or received. The name is the peer's rank.
+func (e *Edge) record(row timeline.Row, began time.Time, bytes int) {
+	if t := e.en.Timeline; t != nil {
+		t.Span(row, strconv.Itoa(e.Rank), began, bytes)
+	}
 }
 
 // InUse reports whether the collective under way uses the edge, under the lock.

@@ -15,6 +15,7 @@ import (
 	"github.com/gvw-project/gvw/internal/link/netconn"
 	"github.com/gvw-project/gvw/internal/link/vwstream"
 	"github.com/gvw-project/gvw/internal/shm"
+	"github.com/gvw-project/gvw/internal/timeline"
 )
 
 // Engine carries out the collectives of one epoch, one after the other. The work of a rank is
@@ -26,6 +27,7 @@ type Engine struct {
 	Part         int // bytes that travel at once
 	Limits       Limits
 	Recorder     *FlightRecorder               // nil: nothing is recorded
+	Timeline     *timeline.Recorder            // nil: nothing is recorded
 	OnFail       func(*Failure)                // called once, after Failed is closed
 	Away         func() error                  // why the server is lost; nil: it is not, or none decides
 	OnNotEntered func(rank int, detail string) // gets a rank that does not enter a collective; nil: not called

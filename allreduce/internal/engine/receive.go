@@ -9,6 +9,7 @@ import (
 	"github.com/gvw-project/gvw/internal/invariant"
 	"github.com/gvw-project/gvw/internal/kernels"
 	"github.com/gvw-project/gvw/internal/link"
+	"github.com/gvw-project/gvw/internal/timeline"
 )
 
 // Due reports whether a part may arrive now. Only the goroutine that carries the collective
@@ -90,7 +91,7 @@ func (e *Edge) Expect(n int) ([]byte, link.Verdict, error) {
 	if _, ok := c.run.NextReceive(e.at); !ok && m.Act == schedule.Take {
 		return nil, link.Wait, nil
 	}
-	e.move = m
+	e.move, e.came = m, en.Timeline.Now()
 	return e.place(&m), link.Take, nil
 }
 
@@ -154,6 +155,7 @@ func (e *Edge) join(part []byte, f link.Frame) {
 		return
 	}
 	c.received += int64(len(dst))
+	e.record(timeline.Receives, e.came, len(dst))
 	if !en.Stream && !en.NoSum {
 		c.sums.forget(m.Lo, m.Hi)
 		if m.Act == schedule.Take && f.Flags&link.FlagSum != 0 {

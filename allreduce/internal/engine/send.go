@@ -5,6 +5,7 @@ package engine
 import (
 	"github.com/gvw-project/gvw/internal/invariant"
 	"github.com/gvw-project/gvw/internal/link"
+	"github.com/gvw-project/gvw/internal/timeline"
 )
 
 // Next returns the next part to write, if one may go now. It is called under the lock.
@@ -18,7 +19,7 @@ func (e *Edge) Next() (chunk link.Chunk, ok bool) {
 	if !ok {
 		return link.Chunk{}, false
 	}
-	e.sending, e.sendingSeq = m, c.Id.Seq
+	e.sending, e.sendingSeq, e.went = m, c.Id.Seq, en.Timeline.Now()
 	from := c.dst
 	if m.Own {
 		from = c.src // it may be longer than what this rank receives
@@ -56,6 +57,7 @@ func (e *Edge) Written() {
 			next, may := en.Call.run.NextSend(e.at)
 			invariant.Check(may && next == e.sending, "engine: wrote the part %+v for %s, want %+v (allowed: %v)", e.sending, link.RankAt(e.Rank, e.Host), next, may)
 		}
+		e.record(timeline.Sends, e.went, e.sending.Hi-e.sending.Lo)
 		en.Call.run.Sent(e.at)
 		en.progress()
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/gvw-project/gvw/internal/shm"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
+	"github.com/gvw-project/gvw/internal/timeline"
 )
 
 // Driver is the way in which a rank moves bytes over its connections.
@@ -83,6 +84,8 @@ type Config struct {
 	Segments shm.Segments
 	// Recorder records execution traces; nil: none.
 	Recorder *engine.FlightRecorder
+	// Timeline records what the rank sends and receives; nil: nothing.
+	Timeline *timeline.Recorder
 	// Log receives long waits and the choice of the transport. Required.
 	Log *slog.Logger
 }
@@ -129,6 +132,7 @@ func New(cfg Config, job Job) *Epoch {
 		Part:     cfg.Chunk,
 		Limits:   engine.Limits{Stall: cfg.Stall, MaxWait: cfg.MaxWait, Server: cfg.Patience},
 		Recorder: cfg.Recorder,
+		Timeline: cfg.Timeline,
 		Segments: cfg.Segments,
 		OnFail: func(f *engine.Failure) {
 			if !job.Recovers() {

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package timeline writes what a rank does over time as a Chrome trace, which Perfetto and chrome://tracing open.
+//
+//	t := timeline.New(file, rank)
+//	began := time.Now()
+//	…
+//	t.Span(timeline.Steps, "work", began, 0)
+//	err := t.Close()
+//
+// # File
+//
+// The file is a JSON array with an event a line. The process of an event (pid) is the rank. Its thread (tid) is a row:
+//
+//	0  steps        work, exchange and commit of each step of the job
+//	1  collectives  with the name of the vector and its bytes
+//	2  sends        parts of a vector, until the system has taken the last byte
+//	3  receives     parts of a vector, from the header to the last byte
+//
+// A rank waits where it is in a collective, and neither sends nor receives. Where ranks share memory there are no sends
+// and receives. Times are microseconds since 1970 by the machine's clock, so that the ranks of one machine have the same.
+// The last line closes the array. Without it, as after a crash, the events are still readable.
+//
+// # Contract
+//
+// A nil Recorder records nothing. A Recorder is safe for concurrent use. An error of the writer ends the recording, and
+// Close returns it.
+package timeline

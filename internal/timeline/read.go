@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package timeline
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+)
+
+// Span is an event with a duration.
+type Span struct {
+	Name  string `json:"name"`
+	Rank  int    `json:"pid"`
+	Row   Row    `json:"tid"`
+	Began int64  `json:"ts"`  // microseconds since 1970
+	Took  int64  `json:"dur"` // microseconds
+	Args  struct {
+		Bytes int `json:"bytes"`
+	} `json:"args"`
+}
+
+// maxLine limits a line of a timeline.
+const maxLine = 64 << 10
+
+// Read reads the spans of a file, in the order in which they ended. It ignores other events, and does not need the end
+// of the array.
+func Read(in io.Reader) (spans []Span, err error) {
+	err = lines(in, func(line []byte) error {
+		var e struct {
+			Kind string `json:"ph"`
+			Span
+		}
+		if err := json.Unmarshal(line, &e); err != nil {
+			return err
+		}
+		if e.Kind == "X" {
+			spans = append(spans, e.Span)
+		}
+		return nil
+	})
+	return spans, err
+}
+
+// Merge writes the events of several files as one file.
+func Merge(w io.Writer, in ...io.Reader) error {
+	b := bufio.NewWriter(w)
+	b.WriteString("[")
+	separator := "\n"
+	for _, r := range in {
+		if err := lines(r, func(line []byte) error {
+			b.WriteString(separator)
+			b.Write(line)
+			separator = ",\n"
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	b.WriteString("\n]\n")
+	return b.Flush()
+}
+
+// lines calls visit with the text of each event.
+func lines(in io.Reader, visit func(line []byte) error) error {
+	s := bufio.NewScanner(in)
+	s.Buffer(nil, maxLine)
+	for n := 1; s.Scan(); n++ {
+		line := bytes.TrimSuffix(bytes.TrimSpace(s.Bytes()), []byte(","))
+		if len(line) < 2 { // a bracket
+			continue
+		}
+		if err := visit(line); err != nil {
+			return fmt.Errorf("timeline, line %d: %w", n, err)
+		}
+	}
+	if err := s.Err(); err != nil {
+		return fmt.Errorf("timeline: %w", err)
+	}
+	return nil
+}

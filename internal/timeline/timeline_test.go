@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package timeline
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// record returns the file of a rank with one span.
+func record(t *testing.T, rank int) string {
+	t.Helper()
+	var b bytes.Buffer
+	r := New(&b, rank)
+	began := time.UnixMicro(1_000_000)
+	r.SpanTo(Sends, `to "1"`, began, began.Add(1500*time.Nanosecond), 8)
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// What is written is JSON, and is read as it was.
+func TestReadsWhatItWrites(t *testing.T) {
+	text := record(t, 3)
+	if !json.Valid([]byte(text)) {
+		t.Errorf("no JSON:\n%s", text)
+	}
+	want := Span{Name: `to "1"`, Rank: 3, Row: Sends, Began: 1_000_000, Took: 1}
+	want.Args.Bytes = 8
+	for _, text := range []string{text, strings.TrimSuffix(text, "]\n")} { // as after a crash
+		got, err := Read(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff([]Span{want}, got); d != "" {
+			t.Errorf("-want +got:\n%s", d)
+		}
+	}
+}
+
+// A merged file is JSON with the events of all files.
+func TestMerge(t *testing.T) {
+	var b bytes.Buffer
+	if err := Merge(&b, strings.NewReader(record(t, 0)), strings.NewReader(record(t, 1))); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Read(bytes.NewReader(b.Bytes()))
+	if err != nil || len(got) != 2 || got[1].Rank != 1 || !json.Valid(b.Bytes()) {
+		t.Errorf("%v, %v:\n%s", got, err, b.String())
+	}
+}
+
+// Without a writer nothing is recorded, at no cost.
+func TestNothingIsRecordedWithoutAWriter(t *testing.T) {
+	r := New(nil, 0)
+	if n := testing.AllocsPerRun(10, func() { r.Span(Steps, "work", r.Now(), 0) }); n != 0 || !r.Now().IsZero() {
+		t.Errorf("got %g allocations, want 0", n)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A span costs no allocation.
+func TestASpanAllocatesNothing(t *testing.T) {
+	r := New(discard{}, 0)
+	if n := testing.AllocsPerRun(100, func() { r.Span(Receives, "from 2", r.Now(), 5) }); n != 0 {
+		t.Errorf("got %g allocations, want 0", n)
+	}
+}
+
+type discard struct{}
+
+func (discard) Write(b []byte) (int, error) { return len(b), nil }
+
+// Close returns the error of the writer.
+func TestErrorsOfTheWriter(t *testing.T) {
+	r := New(broken{}, 0)
+	r.Span(Steps, "work", time.Now(), 0)
+	if err := r.Close(); !errors.Is(err, errFull) {
+		t.Errorf("got %v, want %v", err, errFull)
+	}
+}
+
+var errFull = errors.New("full")
+
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, errFull }
+
+// Any text is read or refused.
+func FuzzRead(f *testing.F) {
+	f.Add("[\n{\"ph\":\"X\",\"name\":\"a\",\"pid\":1,\"tid\":2,\"ts\":3,\"dur\":4},\n]\n")
+	f.Add("[\n{\"ph\":\"X\",\"ts\":1e99}\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		spans, err := Read(strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		var b bytes.Buffer
+		if err := Merge(&b, strings.NewReader(text)); err != nil {
+			t.Fatal(err)
+		}
+		again, err := Read(&b)
+		if err != nil || len(again) != len(spans) {
+			t.Errorf("%d spans, after a merge %d: %v", len(spans), len(again), err)
+		}
+	})
+}
