@@ -180,6 +180,9 @@ type Config struct {
 //     Config.ReplaceTimeout. The machine passed to Run is [Recoverable].
 //   - [Shrink] continues the job without the lost rank. The machine passed to Run is a
 //     [Shrinker].
+//   - [Open] does the same. Moreover the job is wired with the ranks that have joined as soon as all
+//     of these are ready, see Group.Ready. Until then ranks may be lost, return or join late.
+//     Elastic must be set: then a rank that has never joined is waited for until StartTimeout.
 type OnLoss = protocol.OnLoss
 
 // The policies on the loss of a rank, values of Config.OnLoss.
@@ -187,6 +190,7 @@ const (
 	Abort  OnLoss = protocol.Abort
 	Wait   OnLoss = protocol.Wait
 	Shrink OnLoss = protocol.Shrink
+	Open   OnLoss = protocol.Open
 )
 
 const (
@@ -292,8 +296,11 @@ func (c Config) Validate() error {
 	if c.CheckpointEvery < 0 {
 		fault("CheckpointEvery: got %d, want 0 or more", c.CheckpointEvery)
 	}
-	if c.OnLoss > Shrink {
-		fault("OnLoss: got %d, want Abort, Wait or Shrink", c.OnLoss)
+	switch {
+	case c.OnLoss > Shrink && c.OnLoss != Open:
+		fault("OnLoss: got %v, want Abort, Wait, Shrink or Open", c.OnLoss)
+	case c.OnLoss == Open && !c.Elastic:
+		fault("Elastic: an open job starts without missing ranks: set it")
 	}
 	if c.Elastic {
 		for _, err := range protocol.CheckElastic(c.OnLoss, c.Job.RunKey) {

@@ -59,7 +59,8 @@
 // A job may also continue without a lost rank (Shrink). Its completed passes still count in the
 // sums that are reported, but new sums lack its examples. The best weights so far are
 // forgotten, and a batch solver starts again at its current weights with the passes that
-// are left.
+// are left. With asynchronous training a job may be open ([allreduce.Open]) until all passes
+// are made: a lost rank may return meanwhile, and ranks may join late. Its vectors grow.
 //
 // # The end
 //

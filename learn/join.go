@@ -84,6 +84,7 @@ func (cfg Config) earlyConfig() (c allreduce.Config, err error) {
 func (c *Config) member(rule sgd.Config) allreduce.Config {
 	m := *c.Cluster.Join
 	m.Options = c.options(rule)
+	m.Elastic = m.Elastic || m.OnLoss == allreduce.Open
 	if m.Log == nil {
 		m.Log = c.Diagnostics.Log
 	}

@@ -91,14 +91,15 @@ func (c *Config) validateMalt(f *usage.Faults) {
 	case c.batches():
 		f.Add(field, "L-BFGS needs the exact sums of all ranks: leave learn.Config.Batch.BFGS and learn.Config.Hybrid out")
 	}
-	if join.OnLoss == allreduce.Wait && join.Job.RunKey == "" {
+	replaces := join.OnLoss == allreduce.Wait || join.OnLoss == allreduce.Open
+	if replaces && join.Job.RunKey == "" {
 		f.Add("Cluster.Join.Job.RunKey", "asynchronous training needs it where lost ranks are replaced: the server recognises by it an attempt that comes after the last pass")
 	}
-	if join.OnLoss == allreduce.Wait && c.Output.Predictions+c.Output.RawPredictions != "" {
+	if replaces && c.Output.Predictions+c.Output.RawPredictions != "" {
 		f.Add("Output.Predictions", "a replacement of a lost rank continues in the middle of a pass and predicts no example before: use abort or shrink, or predict in a run of its own")
 	}
-	if join.Elastic {
-		f.Add("Cluster.Join.Elastic", "the graph of asynchronous training has all ranks: leave it out")
+	if join.Elastic && join.OnLoss != allreduce.Open {
+		f.Add("Cluster.Join.Elastic", "asynchronous training starts without missing ranks only if its vectors grow, by which these join later: change allreduce.Config.OnLoss, or leave it out")
 	}
 	if c.Holdout.EarlyTerminate != defaultEarlyTerminate {
 		f.Add("Holdout.EarlyTerminate", "with learn.Config.Malt.Graph all passes are made, since ranks end them at different times")
@@ -147,14 +148,20 @@ const maltSpace = 0x6d616c74 << 32 // "malt"
 // starts of both jobs would otherwise be waited for as long as for the first one.
 const maltStart = time.Minute
 
+// maltElastic is the time after which an elastic job starts without its missing ranks, unless StartTimeout is set.
+const maltElastic = 10 * time.Minute
+
 // maltJob returns the configuration of the job of the shared vectors.
 func (c *Config) maltJob() malt.Config {
 	j := c.Cluster.Join
 	m := maltjob.Config(j)
 	m.Log = c.Diagnostics.Log
 	// All ranks are there: they have joined the job of the collectives. A rank that is lost since may be replaced.
-	if j.OnLoss != allreduce.Wait && (m.StartTimeout == 0 || m.StartTimeout > maltStart) {
+	if !m.OnLoss.Replaces() && (m.StartTimeout == 0 || m.StartTimeout > maltStart) {
 		m.StartTimeout = maltStart
+	}
+	if j.Elastic {
+		m.Elastic = cmp.Or(j.StartTimeout, maltElastic)
 	}
 	m.Job = VectorsJob(m.Job)
 	return m

@@ -287,21 +287,25 @@ func TestAsynchronousTrainingLosesARank(t *testing.T) {
 	}
 }
 
-// With wait another attempt of a lost rank takes the weights of another rank, and continues where that one is.
+// With wait, and where the vectors grow, another attempt of a lost rank takes the weights of another rank, and continues
+// where that one is.
 func TestAsynchronousTrainingReplacesARank(t *testing.T) {
 	all := strings.SplitAfter(randomText(4000), "\n")
 	text, held := strings.Join(all[:3000], ""), strings.Join(all[3000:], "")
 	for _, c := range []struct {
-		malt  MaltConfig
-		plain bool
-		fails int // pass in which the first attempt of rank 1 is lost, from 1
+		malt   MaltConfig
+		plain  bool
+		fails  int // pass in which the first attempt of rank 1 is lost, from 1
+		onLoss allreduce.OnLoss
 	}{
-		{MaltConfig{Graph: "halton", Sync: "bsp", Every: 10}, false, 4},
-		{MaltConfig{Graph: "all", Sync: "notify_ack", Every: 10, Send: "gradients"}, false, 2},
-		{MaltConfig{Graph: "one_peer", Sync: "asp", Every: 10}, true, 4},
-		{MaltConfig{Graph: "ring", Sync: "ssp:2", Every: 10, Send: "deltas:2"}, false, 3},
+		{MaltConfig{Graph: "halton", Sync: "bsp", Every: 10}, false, 4, allreduce.Wait},
+		{MaltConfig{Graph: "all", Sync: "notify_ack", Every: 10, Send: "gradients"}, false, 2, allreduce.Wait},
+		{MaltConfig{Graph: "one_peer", Sync: "asp", Every: 10}, true, 4, allreduce.Wait},
+		{MaltConfig{Graph: "ring", Sync: "ssp:2", Every: 10, Send: "deltas:2"}, false, 3, allreduce.Wait},
+		{MaltConfig{Graph: "halton", Sync: "bsp", Every: 10}, false, 4, allreduce.Open},
+		{MaltConfig{Graph: "one_peer", Sync: "asp", Every: 10, Send: "deltas:2"}, true, 2, allreduce.Open},
 	} {
-		t.Run(fmt.Sprintf("%s,%s", c.malt.Graph, c.malt.Sync), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s,%s,%v", c.malt.Graph, c.malt.Sync, c.onLoss), func(t *testing.T) {
 			var out files
 			train := func(lose bool, name string) ([]*Report, []error) {
 				attempts := make([]int, 4)
@@ -317,7 +321,7 @@ func TestAsynchronousTrainingReplacesARank(t *testing.T) {
 								Passes: 6, SGD: SGDConfig{Plain: c.plain}, Malt: c.malt,
 								Cluster: ClusterConfig{Join: &allreduce.Config{
 									Server: server, Job: allreduce.Job{UniqueID: 9, RunKey: "run"}, Rank: rank, Total: 4, Listen: "127.0.0.1:0",
-									OnLoss: allreduce.Wait,
+									OnLoss: c.onLoss,
 								}},
 							}
 							if rank == 1 && lose && attempts[rank] == 0 {

@@ -145,7 +145,7 @@ func (c Config) Validate() error {
 }
 
 // replaces reports whether a rank may join while the others train.
-func (c Config) replaces() bool { return c.OnLoss == Wait || c.OnLoss == Grow }
+func (c Config) replaces() bool { return c.OnLoss.Replaces() }
 
 // rank returns Rank, or -1 for a spare.
 func (c Config) rank() int {

@@ -188,7 +188,7 @@ var Learn = slices.Concat([]*cli.Spec{
 	{Name: "run_dir", About: "Cluster.RunDir", Kind: cli.Text, Category: catCluster, Arg: "DIR", More: true, Help: "keep the delivered files in DIR/NAME too, for ranks that start late (_gvw beside -f with --run_id and --on_loss wait or shrink); - is nowhere"},
 	{Name: "heartbeat", Sets: "Cluster.Join.Heartbeat", Kind: cli.Duration, Category: catCluster, Arg: "T", Def: "1s", More: true, Help: "time between heartbeats"},
 	{Name: "lost_after", Sets: "Cluster.Join.LostAfter", Kind: cli.Duration, Category: catCluster, Arg: "T", Def: "10s", More: true, Help: "silence after which a rank is lost"},
-	{Name: "on_loss", Sets: "Cluster.Join.OnLoss", Read: lossPolicy, Kind: cli.Text, Category: catCluster, Arg: "HOW", Choices: onLossNames, Def: "abort", More: true, Help: "loss policy: end, wait for another attempt (gvw run), or continue"},
+	{Name: "on_loss", Sets: "Cluster.Join.OnLoss", Read: lossPolicy, Kind: cli.Text, Category: catCluster, Arg: "HOW", Choices: onLossNames, Def: "abort", More: true, Help: "loss policy: end, wait for another attempt (gvw run), or continue; grow (--malt) takes it later"},
 	{Name: "replace_timeout", Sets: "Cluster.Join.ReplaceTimeout", Kind: cli.Duration, Category: catCluster, Arg: "T", Def: "10m", More: true, Help: "time for another attempt of a lost rank to join"},
 	{Name: "slow_factor", About: "Cluster.Join.SlowFactor", Kind: cli.Float, Category: catCluster, Arg: "X", Def: "2", More: true, Help: "a rank this many times slower than the others yields to a standby; 0: never"},
 	{Name: "server_timeout", Sets: "Cluster.Join.ServerTimeout", Kind: cli.Duration, Category: catCluster, Arg: "T", Def: "10m", More: true, Help: "time without the server after which a rank gives up"},

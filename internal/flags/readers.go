@@ -107,13 +107,16 @@ func parseHybrid(s string) (*learn.Hybrid, error) {
 	return &learn.Hybrid{SGDPasses: int(sgd), LBFGSPasses: int(lbfgs)}, nil
 }
 
-// onLossNames has the values of --on_loss, indexed by the loss policy.
-var onLossNames = []string{allreduce.Abort: "abort", allreduce.Wait: "wait", allreduce.Shrink: "shrink"}
+// onLossNames has the values of --on_loss, and lossPolicies their policies.
+var (
+	onLossNames  = []string{"abort", "wait", "shrink", "grow"}
+	lossPolicies = []allreduce.OnLoss{allreduce.Abort, allreduce.Wait, allreduce.Shrink, allreduce.Open}
+)
 
 // OnLoss returns the loss policy of a name; that of an empty or unknown name is Abort, the
 // default. The option's Choices exclude unknown names.
 func OnLoss(name string) allreduce.OnLoss {
-	return allreduce.OnLoss(max(0, slices.Index(onLossNames, name)))
+	return lossPolicies[max(0, slices.Index(onLossNames, name))]
 }
 
 // maltWord returns a Read for a text of learn.MaltConfig, which the group itself checks. set sets the field in a

@@ -122,6 +122,9 @@ func checkLoss(s *cli.Settings) (errs []error) {
 			errs = append(errs, cli.Usagef("--slow_factor %s: above 1, how many times slower than the others; or 0, and no rank is taken for slow", s.Get("slow_factor")))
 		}
 	}
+	if s.Get("on_loss") == "grow" && !s.Has("malt") {
+		errs = append(errs, cli.Usagef("--on_loss grow without --malt GRAPH: only shared vectors take a rank that joins late: use wait or shrink"))
+	}
 	if s.Has("on_loss") && s.Get("on_loss") != "abort" {
 		return errs
 	}

@@ -13,10 +13,15 @@ import (
 )
 
 // Config returns the configuration of shared vectors for a rank. Stall keeps the default of package
-// malt, which is another one; Spare is left out, too.
+// malt, which is another one; Spare and Elastic are left out, too. A job that is open until it is wired
+// (allreduce.Open) has vectors that grow.
 func Config(j *allreduce.Config) malt.Config {
+	onLoss := j.OnLoss
+	if onLoss == allreduce.Open {
+		onLoss = malt.Grow
+	}
 	return malt.Config{
-		Server: j.Server, Job: j.Job, Rank: j.Rank, Total: j.Total, OnLoss: j.OnLoss,
+		Server: j.Server, Job: j.Job, Rank: j.Rank, Total: j.Total, OnLoss: onLoss,
 		Network: j.Network, Listen: j.Listen, Advertise: j.Advertise, Allow: j.Allow, Credentials: j.Credentials, Host: j.Host,
 		DialTimeout: j.DialTimeout, StartTimeout: j.StartTimeout, Heartbeat: j.Heartbeat, LostAfter: j.LostAfter,
 		ReplaceTimeout: j.ReplaceTimeout, ServerTimeout: j.ServerTimeout, NoSharedMemory: j.NoSharedMemory, Log: j.Log,

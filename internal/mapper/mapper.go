@@ -170,7 +170,7 @@ func (m *mapTask) fillOptions(job *cli.Settings, getenv func(string) string) err
 			values[i] = strings.ReplaceAll(v, files.RankMark, strconv.Itoa(t.Rank))
 		}
 	}
-	anyone := job.Get("on_loss") == "shrink" || job.Has("elastic") // rank 0 may be missing: any rank may have to write them
+	anyone := job.Get("on_loss") == "shrink" || job.Get("on_loss") == "grow" || job.Has("elastic") // rank 0 may be missing: any rank may have to write them
 	for _, name := range files.OnceFiles {
 		switch file := job.Get(name); {
 		case file == "":

@@ -73,8 +73,8 @@ func checkJob(s *cli.Settings) []error {
 	if isRank && !s.Has(optData) {
 		errs = append(errs, cli.Usagef("--data: a rank of a job reads files: give -d FILE"))
 	}
-	if s.Get("on_loss") == "wait" {
-		errs = append(errs, cli.Usagef("--on_loss wait: another attempt could not continue in the middle of training: use abort or shrink"))
+	if how := s.Get("on_loss"); how == "wait" || how == "grow" && s.Has("malt") {
+		errs = append(errs, cli.Usagef("--on_loss %s: another attempt could not continue in the middle of training: use abort or shrink", how))
 	}
 	for _, name := range []string{"malt", "sync", "cb_size", "malt_compress", "outer_rate", "outer_momentum", "layer_graphs", "layer_syncs", "whole_every"} {
 		if s.Has(name) && !isRank {

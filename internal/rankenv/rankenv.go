@@ -87,8 +87,10 @@ func Read(lookup func(name string) (value string, set bool)) (r Rank, errs []err
 		r.OnLoss = protocol.Wait
 	case protocol.Shrink.String():
 		r.OnLoss = protocol.Shrink
+	case protocol.Grow.String():
+		r.OnLoss = protocol.Grow // of shared vectors
 	default:
-		errs = append(errs, fmt.Errorf("%s: got %q, want %v, %v or %v", envOnLoss, how, protocol.Abort, protocol.Wait, protocol.Shrink))
+		errs = append(errs, fmt.Errorf("%s: got %q, want %v, %v, %v or %v", envOnLoss, how, protocol.Abort, protocol.Wait, protocol.Shrink, protocol.Grow))
 	}
 	if host := get(envBind); host != "" {
 		r.Listen = net.JoinHostPort(strings.Trim(host, "[]"), "0")

@@ -94,9 +94,10 @@ func (w *jobWatch) continuesWithout(rank int) bool {
 	if job == nil {
 		return w.finished()
 	}
-	will := job.State == "wired" || job.State == "recovering"
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	// The collectives of a job with --malt that grows are wired after the passes.
+	will := job.State == "wired" || job.State == "recovering" || w.onLoss == protocol.Open.String()
 	w.spared[rank] = will
 	return will || slices.Contains(job.Removed, rank)
 }
@@ -105,7 +106,7 @@ func (w *jobWatch) continuesWithout(rank int) bool {
 // standby.
 func (w *jobWatch) removed(rank int) bool {
 	job := w.poll(time.Now())
-	return job != nil && slices.Contains(job.Removed, rank)
+	return job != nil && job.OnLoss != protocol.Grow.String() && slices.Contains(job.Removed, rank)
 }
 
 // started records that a rank has a new process, or will have one. Spares are not watched.

@@ -75,7 +75,8 @@ func makePlan(j localJob, s *cli.Settings) (*plan, error) {
 			return nil, cli.Usagef("gvw run: --%s needs names, and each worker has only those of its share: train with -f MODEL, then run gvw -d FILE -t -i MODEL --%s", name, name)
 		}
 	}
-	p := &plan{shrinks: s.Get("on_loss") == "shrink"}
+	how := s.Get("on_loss")
+	p := &plan{shrinks: how == "shrink" || how == "grow"}
 	if err := checkRestarts(j, s); err != nil {
 		return nil, err
 	}
@@ -105,7 +106,7 @@ func makePlan(j localJob, s *cli.Settings) (*plan, error) {
 		if file := s.Get(name); file != "" && !strings.Contains(file, files.RankMark) {
 			// The order of predictions needs those of every rank.
 			if p.shrinks {
-				return nil, cli.Usagef("gvw run: --%s %s with --on_loss shrink: the predictions of a lost worker would be missing: give each worker its own file (%s.{rank}), or predict in a separate run (gvw -d FILE -t -i MODEL)", name, file, file)
+				return nil, cli.Usagef("gvw run: --%s %s with --on_loss %s: the predictions of a lost worker would be missing: give each worker its own file (%s.{rank}), or predict in a separate run (gvw -d FILE -t -i MODEL)", name, file, how, file)
 			}
 			p.gather(j, name, file)
 		}

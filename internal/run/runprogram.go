@@ -142,7 +142,10 @@ func (p *launcher) runProgram(ctx context.Context, j *programJob, all *processes
 		Again: func(r launch.Result) bool {
 			return (j.onLoss != "" || watch.recovers()) && watch.mayContinue(false) && !watch.removed(r.Rank)
 		},
-		Without: func(r launch.Result) bool { return watch.policy(j.onLoss) == "shrink" && all.continuesWithout(r, "it") },
+		Without: func(r launch.Result) bool {
+			how := watch.policy(j.onLoss)
+			return (how == "shrink" || how == "grow") && all.continuesWithout(r, "it")
+		},
 	})
 	if err != nil {
 		return err

@@ -78,7 +78,6 @@ var ownCases = []compat.Case{
 	own("malt", "testonly", "", "nothing is learned"),
 	own("malt", "ftrl|pistol|coin", "", "that learner is for one process"),
 	own("early_terminate", "malt", "", "ranks end their passes at different times, so all passes are made"),
-	own("elastic", "malt", "", "the graph has all ranks"),
 	own("checkpoint", "malt", "", "all passes are one step, so there is nothing to continue from"),
 	{Options: "malt", Value: "[^af].*", With: "malt_send=gradients|malt_send=deltas", Class: compat.Refused, Text: "they reach only the neighbours of a rank: send models or deltas:M, or use --malt all"},
 }

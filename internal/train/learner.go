@@ -69,7 +69,8 @@ func Command(ctx context.Context, p *cli.Process, flags *cli.FlagSet, args []str
 		return l.spare(ctx, s)
 	}
 	// With {rank} in -d the inputs depend only on the rank, which is known before joining.
-	if s.Has("elastic") && s.Has("shard") && !s.Has("dry_run") {
+	// The members of a job with --malt are known only after the passes, and shares are those of all ranks.
+	if s.Has("elastic") && s.Has("shard") && !s.Has("malt") && !s.Has("dry_run") {
 		return l.joinEarly(ctx, s)
 	}
 	return s.Dispatch(ctx, l.Learn)

@@ -112,6 +112,9 @@ func (m *Member) Ready(ctx context.Context, s protocol.Shard) (*Wiring, error) {
 	if m.vwServer {
 		return m.joinVW(ctx)
 	}
+	if m.cfg.OnLoss == protocol.Open { // until now ranks might be missing
+		m.change(func() { m.missingSince = m.now() })
+	}
 	if err := m.sendLogged(&protocol.ReadyFrame{Shard: s, Checkpoint: m.checkpoint}); err != nil {
 		return nil, m.writeError("wire the job", err)
 	}

@@ -110,8 +110,11 @@ func (m *Machine) jobOfJoin(ev JoinReceived) (*job, *refusal) {
 	if f.OptionsSHA256 != sha256.Sum256([]byte(f.Options)) {
 		return nil, refuse(protocol.Malformed, "options_sha256 is not the digest of the options %q", protocol.Clip(f.Options, 200))
 	}
-	if f.OnLoss > protocol.Grow {
-		return nil, refuse(protocol.Malformed, "%v: want 0 (abort), 1 (wait), 2 (shrink) or 3 (grow)", f.OnLoss)
+	if f.OnLoss > protocol.Open {
+		return nil, refuse(protocol.Malformed, "%v: want 0 (abort), 1 (wait), 2 (shrink), 3 (grow) or 4 (open)", f.OnLoss)
+	}
+	if f.OnLoss == protocol.Open && f.Elastic == 0 {
+		return nil, refuse(protocol.Malformed, "an open job is elastic: want a time after which it starts without missing ranks")
 	}
 	rank := uint64(f.Rank)
 	if f.Spare() {

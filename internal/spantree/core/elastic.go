@@ -5,6 +5,7 @@ package core
 import (
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
@@ -52,8 +53,11 @@ func (m *Machine) decideMembers(j *job) {
 	if m.inGracePeriod(j) {
 		return
 	}
+	if j.opens() && j.ready < len(j.holders) {
+		return // ranks may still be lost, return or join
+	}
 	if len(j.holders) < j.total {
-		if m.Now.Sub(j.fill.firstJoin) < j.startTimeout || j.mixed() {
+		if m.Now.Sub(j.fill.firstJoin) < j.startTimeout && !j.allDeparted() || j.mixed() {
 			return
 		}
 		for _, r := range j.missing() {
@@ -72,6 +76,18 @@ func (m *Machine) decideMembers(j *job) {
 		}
 	}
 	m.wire(j)
+}
+
+// opens reports whether the job is wired with the ranks that have joined when all of these are READY. Such a job is
+// elastic, and its members are decided then.
+func (j *job) opens() bool { return j.policy == protocol.Open }
+
+// allDeparted reports whether the job is open, and has lost all of its missing ranks: it does not wait for those.
+func (j *job) allDeparted() bool {
+	return j.opens() && !slices.ContainsFunc(j.missing(), func(rank int) bool {
+		_, left := j.departed[rank]
+		return !left
+	})
 }
 
 // setMembers removes the excluded ranks from the job.
@@ -122,6 +138,9 @@ func (j *job) elasticReport(now time.Time) string {
 	case j.membership.Decided:
 		return ""
 	}
+	if j.opens() {
+		return "; the job starts without them when the others are ready"
+	}
 	left := j.startTimeout
 	if !j.fill.firstJoin.IsZero() {
 		left = max(0, left-now.Sub(j.fill.firstJoin))
@@ -134,7 +153,7 @@ func (j *job) elasticReport(now time.Time) string {
 // epoch, and are members of the next one, in which they fetch the state.
 
 // shrinks reports whether the job continues without lost ranks.
-func (j *job) shrinks() bool { return j.policy == protocol.Shrink || j.grows() }
+func (j *job) shrinks() bool { return j.policy == protocol.Shrink || j.grows() || j.opens() }
 
 // grows reports whether the job takes back ranks that it runs without.
 func (j *job) grows() bool { return j.policy == protocol.Grow }

@@ -222,6 +222,8 @@ func policyOf(s string) protocol.OnLoss {
 		return protocol.Shrink
 	case "grow":
 		return protocol.Grow
+	case "open":
+		return protocol.Open
 	}
 	return protocol.Abort
 }

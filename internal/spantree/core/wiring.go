@@ -53,6 +53,10 @@ func (m *Machine) onReady(a *attempt, f *protocol.ReadyFrame) {
 // A rank that is lost between the rounds leaves the wiring valid: the place in the tree follows
 // from the rank.
 func (m *Machine) wire(j *job) {
+	if j.opens() && j.phase == filling && !j.membership.Decided {
+		m.decideMembers(j) // which calls wire again
+		return
+	}
 	if j.phase != filling || j.accountedFor() < j.total || j.ready < j.native || j.recovers() && m.inGracePeriod(j) {
 		return
 	}

@@ -80,6 +80,8 @@ type Progress struct {
 //   - [Wait] holds the job until another attempt of the lost rank has joined.
 //   - [Shrink] continues the job without the lost rank.
 //   - [Grow] does the same, and takes back a rank whose later attempt has joined.
+//   - [Open] shrinks, and is wired with the ranks that have joined when all of these are READY. Until then ranks may
+//     be lost, return or join late. The job is elastic.
 type OnLoss uint8
 
 // The policies on the loss of a rank.
@@ -88,13 +90,17 @@ const (
 	Wait
 	Shrink
 	Grow
+	Open
 )
 
+// Replaces reports whether attempts of lost ranks join while the others work: with Wait and Grow.
+func (p OnLoss) Replaces() bool { return p == Wait || p == Grow }
+
 func (p OnLoss) String() string {
-	if p > Grow {
+	if p > Open {
 		return fmt.Sprintf("on_loss %d", uint8(p))
 	}
-	return [...]string{"abort", "wait", "shrink", "grow"}[p]
+	return [...]string{"abort", "wait", "shrink", "grow", "open"}[p]
 }
 
 // Code is the cause of a refusal. Its numbers are part of the protocol.

@@ -20,7 +20,7 @@ import (
 // state of another rank then.
 func (s *Stage) share(g *malt.Group) (*malt.Vector[float32], error) {
 	v, err := s.newVector(g)
-	if err != nil || s.join.OnLoss != malt.Wait {
+	if err != nil || !s.join.OnLoss.Replaces() {
 		return v, err
 	}
 	_, err = malt.NewSegment(g, "learner", 1, malt.SegmentConfig{
@@ -76,7 +76,7 @@ func (s *Stage) restore(state []byte) error {
 // complete gives the weights of another rank to those that have joined after the end of all passes, and have none. All
 // ranks call it.
 func (s *Stage) complete(ctx context.Context, g *allreduce.Group) error {
-	if s.join.OnLoss != malt.Wait || g.Size() == 1 {
+	if !s.join.OnLoss.Replaces() || g.Size() == 1 {
 		return nil
 	}
 	// The lowest rank that has weights, and 0 if some rank has none.
@@ -109,7 +109,7 @@ func (e lostError) Is(target error) bool { return target == allreduce.ErrLeaving
 
 // asLost returns a lostError for the refusal of an attempt in a job that replaces it, and otherwise err.
 func (s *Stage) asLost(err error) error {
-	if _, refused := errors.AsType[*allreduce.RefusedError](err); refused && s.join.OnLoss == malt.Wait {
+	if _, refused := errors.AsType[*allreduce.RefusedError](err); refused && s.join.OnLoss.Replaces() {
 		return lostError{err}
 	}
 	return err

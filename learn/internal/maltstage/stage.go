@@ -63,10 +63,10 @@ func (s *Stage) Next() (string, bool) {
 }
 
 // Work makes all passes, and returns when all ranks have made theirs. The job is wired before the first pass, so that it
-// notices a loss during the passes. A job that replaces lost ranks is wired after them: ranks at work
-// could not connect to a replacement. Until then the job of the shared vectors notices losses.
+// notices a loss during the passes. A job that replaces lost ranks, or takes late ones, is wired after them: ranks at
+// work could not connect to those. Until then the job of the shared vectors notices losses.
 func (s *Stage) Work(ctx context.Context) (err error) {
-	if s.join.OnLoss != malt.Wait {
+	if !s.join.OnLoss.Replaces() {
 		if err := s.online.Job.Ready(ctx); err != nil {
 			return err
 		}

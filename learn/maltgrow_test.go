@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/internal/spantree/client"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
+)
+
+// growing returns the configuration of a rank of four whose vectors grow.
+func growing(server string, rank int, part string) Config {
+	return Config{
+		Data:     DataConfig{Inputs: []Input{textInput(fmt.Sprintf("part %d", rank), part)}},
+		Features: FeatureConfig{Bits: 10}, Loss: LossConfig{Function: "logistic"}, Holdout: HoldoutConfig{Off: true},
+		Passes: 6, Malt: MaltConfig{Graph: "halton", Sync: "bsp", Every: 10},
+		Cluster: ClusterConfig{Join: &allreduce.Config{
+			Server: server, Job: allreduce.Job{UniqueID: 9, RunKey: "run"}, Rank: rank, Total: 4, Listen: "127.0.0.1:0",
+			OnLoss: allreduce.Open,
+		}},
+	}
+}
+
+// onOpen returns an input that calls act before it is opened for the n-th time, from 1.
+func onOpen(in Input, n int, act func()) Input {
+	open := in.Open
+	in.Open = func(ctx context.Context) (io.ReadCloser, error) {
+		if n--; n == 0 {
+			act()
+		}
+		return open(ctx)
+	}
+	return in
+}
+
+// vectorsHave waits until the job of the shared vectors has all of its ranks.
+func vectorsHave(t *testing.T, server string, job allreduce.Job) {
+	id := VectorsJob(job)
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		st, err := client.Status(t.Context(), nil, server, nil)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		i := slices.IndexFunc(st.Jobs, func(j protocol.JobStatus) bool { return j.UniqueID == id.UniqueID })
+		if i >= 0 && len(st.Jobs[i].Removed) == 0 {
+			return
+		}
+	}
+	t.Error("no rank has joined the vectors")
+}
+
+// A job starts without a rank, which joins while the others train. It begins with their weights, and takes part in the
+// mean of the models.
+func TestRankJoinsLate(t *testing.T) {
+	all := strings.SplitAfter(randomText(4000), "\n")
+	parts, held := deal(strings.Join(all[:3000], ""), 4), strings.Join(all[3000:], "")
+	var out files
+	var want float64
+	for _, late := range []bool{false, true} {
+		server := serve(t)
+		reports, errs := make([]*Report, 4), make([]error, 4)
+		var ranks sync.WaitGroup
+		var run func(rank int)
+		run = func(rank int) {
+			c := growing(server, rank, parts[rank])
+			if late {
+				c.Cluster.Join.Elastic, c.Cluster.Join.StartTimeout = true, time.Second
+			}
+			if late && rank == 0 {
+				c.Data.Inputs[0] = onOpen(c.Data.Inputs[0], 3, func() {
+					ranks.Go(func() { run(3) })
+					vectorsHave(t, server, c.Cluster.Join.Job)
+				})
+			}
+			if rank == 0 {
+				c.Output.Create, c.Model.Final = out.create, fmt.Sprint(late)
+			}
+			reports[rank], errs[rank] = Run(t.Context(), c)
+		}
+		first := 4
+		if late {
+			first = 3
+		}
+		for rank := range first {
+			ranks.Go(func() { run(rank) })
+		}
+		ranks.Wait()
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+		for rank, r := range reports {
+			if r.Digest != reports[0].Digest {
+				t.Errorf("rank %d has another model than rank 0", rank)
+			}
+		}
+		got := lossOf(t, &out, fmt.Sprint(late), held)
+		if !late {
+			want = got
+			continue
+		}
+		if n := reports[0].Stats.Examples; n <= 6*3000*3/4 || n >= 6*3000 {
+			t.Errorf("%d examples are counted, want all of three ranks and some of the late one", n)
+		}
+		if math.Abs(got-want) > 0.05*want {
+			t.Errorf("loss: got %.5f, want that of a job whose ranks all come in time, %.5f, within 5 %%", got, want)
+		} else {
+			t.Logf("loss %.5f, of a job whose ranks all come in time %.5f", got, want)
+		}
+	}
+}
+
+// The others end without a lost rank that does not return.
+func TestGrowingJobEndsWithoutALostRank(t *testing.T) {
+	parts, server := deal(randomText(2000), 4), serve(t)
+	reports, errs := make([]*Report, 4), make([]error, 4)
+	var ranks sync.WaitGroup
+	for rank := range 4 {
+		ranks.Go(func() {
+			c := growing(server, rank, parts[rank])
+			if rank == 1 {
+				c.Data.Inputs[0] = failsOn(c.Data.Inputs[0], 3)
+			}
+			reports[rank], errs[rank] = Run(t.Context(), c)
+		})
+	}
+	ranks.Wait()
+	for rank, err := range errs {
+		switch {
+		case rank == 1 && err == nil:
+			t.Error("rank 1 has not failed")
+		case rank != 1 && (err != nil || reports[rank].Digest != reports[0].Digest || reports[rank].Stats.Examples != 6*1500):
+			t.Errorf("rank %d: got %v, want the same model as rank 0 from %d examples", rank, err, 6*1500)
+		}
+	}
+}
