@@ -98,6 +98,9 @@ type DataConfig struct {
 	Cache     string      // name of the cache file; empty: no cache
 	CacheMode fs.FileMode // permissions of a cache that is made; 0: 0600
 	KillCache bool        // rebuild the cache even if it is valid
+	// ExampleMemory is the greatest number of bytes of examples that a rank keeps in memory, so that passes after the
+	// first over a cache decode nothing. 0: none are kept; not set: 512 MiB.
+	ExampleMemory option.Option[int]
 	// CacheCalls returns the calls to the file system that the cache uses; nil: direct calls.
 	CacheCalls func(ctx context.Context, name string) cache.Calls
 

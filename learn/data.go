@@ -86,6 +86,18 @@ func (c *Config) features() feature.Config {
 	return f
 }
 
+// DefaultExampleMemory is 512 MiB, in bytes.
+const DefaultExampleMemory = 512 << 20
+
+// exampleMemory returns the greatest number of bytes of examples in memory. Only passes after that which makes or first
+// reads a cache need them.
+func (c *Config) exampleMemory() int {
+	if c.Data.Cache == "" || c.maxPasses() == 1 {
+		return 0
+	}
+	return c.Data.ExampleMemory.Or(DefaultExampleMemory)
+}
+
 // dataset returns the configuration of the data of a run.
 func dataset(cfg *Config) stream.Config {
 	d := stream.Config{
@@ -95,6 +107,7 @@ func dataset(cfg *Config) stream.Config {
 		Mode:      cfg.Data.CacheMode,
 		Calls:     cfg.Data.CacheCalls,
 		KillCache: cfg.Data.KillCache,
+		Memory:    cfg.exampleMemory(),
 		Passes:    cfg.maxPasses(),
 	}
 	for _, in := range cfg.Data.Inputs {

@@ -61,6 +61,9 @@ func (c *DataConfig) Validate() error {
 	if c.PassLength < 0 {
 		f.Add("Data.PassLength", "%d is no number of examples", c.PassLength)
 	}
+	if m := c.ExampleMemory.Value; m < 0 {
+		f.Add("Data.ExampleMemory", "%d bytes is negative", m)
+	}
 	if c.ShuffleMemory < 0 {
 		f.Add("Data.ShuffleMemory", "%d bytes is negative", c.ShuffleMemory)
 	}

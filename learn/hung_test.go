@@ -18,6 +18,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/feature/cache"
 	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/option"
 )
 
 // hungCalls are watched calls for a cache. They hang from the nth call of one kind on, until
@@ -76,8 +77,9 @@ func TestHungCache(t *testing.T) {
 			began := time.Now()
 			_, err := Run(t.Context(), Config{
 				Data: DataConfig{
-					Inputs: []Input{in},
-					Cache:  name,
+					Inputs:        []Input{in},
+					Cache:         name,
+					ExampleMemory: option.Some(0), // so that the second pass reads the cache
 					CacheCalls: func(ctx context.Context, name string) cache.Calls {
 						return &hungCalls{Calls: w.Calls(ctx, name), op: c.op, nth: &nth, release: release}
 					},

@@ -133,6 +133,9 @@ func (c Config) Plan() (_ *Plan, err error) {
 		}
 		p.Memory = append(p.Memory, Amount{"examples to shuffle, at most", uint64(limit)})
 	}
+	if limit := c.exampleMemory(); limit > 0 {
+		p.Memory = append(p.Memory, Amount{"examples kept for later passes, at most", uint64(limit)})
+	}
 	workers := runtime.GOMAXPROCS(0)
 	p.Memory = append(p.Memory, Amount{fmt.Sprintf("examples under way, with %d cores", workers), uint64(workers) * 10 * stream.DefaultChunk})
 	if len(c.Metrics.Measures) > 0 {

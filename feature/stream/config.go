@@ -53,6 +53,10 @@ type Config struct {
 	Calls func(ctx context.Context, name string) cache.Calls
 	// KillCache builds the cache again even if there is a valid one.
 	KillCache bool
+	// Memory is the greatest number of bytes of examples that are kept in memory, so that passes after the one that
+	// makes or first reads the cache decode nothing. Examples that take more are decoded in each pass. 0: none are
+	// kept.
+	Memory int
 	// Passes is the greatest number of passes. 0: 1.
 	Passes int
 	// Workers is how many goroutines parse. 0: GOMAXPROCS. More than the
@@ -86,6 +90,9 @@ func (c *Config) Validate() error {
 	}
 	if c.Format.New == nil && (c.Format.Name != "" || c.Format.Header) {
 		panic("BUG: stream: format " + c.Format.Name + " has no New")
+	}
+	if c.Memory < 0 {
+		fault("%d bytes of examples in memory: want 0 (none) or more", c.Memory)
 	}
 	if c.Passes < 0 {
 		fault("%d passes: want 0 (one pass) or more", c.Passes)

@@ -20,6 +20,7 @@ type Dataset struct {
 	note   string // reason for building a cache although a file exists
 
 	pool   *pool
+	kept   *kept       // all examples, in memory; nil: passes read the origin
 	active atomic.Bool // a pass is open
 	passes int         // complete ones
 	shard  shard       // valid when passes > 0

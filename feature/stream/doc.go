@@ -20,7 +20,9 @@
 //
 // (error checks are omitted). The first pass reads the text. It also writes the
 // cache, if one is requested and there is no valid one. Later passes
-// read the cache, or the text again without one.
+// read the cache, or the text again without one. With Config.Memory the first
+// pass that makes or reads a cache also keeps its examples in memory, if they fit.
+// Later passes then decode nothing and start no goroutines.
 //
 // # Inside a pass
 //

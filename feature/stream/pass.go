@@ -30,14 +30,18 @@ type Pass struct {
 	work  chan *job // the same jobs, for the workers
 	*pool
 
-	input    input       // the open input, for Close
-	text     *textReader // nil: a cache is read
-	writer   *writer     // nil: no cache is made
-	now      *job        // the job whose batches Next delivers
-	received int         // jobs, by Next
-	shard    shard       // the data read so far; the reader updates it for text
-	err      error       // result of Next from now on
-	ending   sync.Mutex  // held while the cache gets its name or is removed
+	input    input            // the open input, for Close
+	text     *textReader      // nil: a cache is read
+	writer   *writer          // nil: no cache is made
+	keep     *kept            // collects the examples for later passes; nil: they are not kept
+	recalls  bool             // the examples are in memory
+	left     []*feature.Batch // of these, those that Next has not returned
+	now      *job             // the job whose batches Next delivers
+	received int              // jobs, by Next
+	totals   cache.Totals     // of the cache that is read
+	shard    shard            // the data read so far; the reader updates it for text
+	err      error            // result of Next from now on
+	ending   sync.Mutex       // held while the cache gets its name or is removed
 	closed   sync.Once
 	result   error // of Close
 }
@@ -67,6 +71,9 @@ var errClosed = errors.New("stream: the pass is closed")
 func (p *Pass) MakesCache() bool { return p.writer != nil }
 
 func (d *Dataset) start(ctx context.Context) (*Pass, error) {
+	if d.kept != nil {
+		return d.recall(ctx), nil
+	}
 	workers := d.cfg.workers()
 	queue := 2*workers + 2
 	p := &Pass{
@@ -82,6 +89,7 @@ func (d *Dataset) start(ctx context.Context) (*Pass, error) {
 		p.cancel(err)
 		return nil, err
 	}
+	p.keep = d.keeps(p)
 	if p.writer != nil {
 		p.wg.Go(func() { p.writer.run(p) })
 	}
@@ -113,7 +121,7 @@ func (p *Pass) open(queue int) (read func() error, err error) {
 			return nil, err
 		}
 		p.input.set(r)
-		p.shard.text = r.Totals().Text
+		p.shard.text, p.totals = r.Totals().Text, r.Totals()
 		return func() error { return p.readCache(r) }, nil
 	}
 	p.text = &textReader{p: p, cfg: &d.cfg}
@@ -163,6 +171,13 @@ func (p *Pass) Next() (*feature.Batch, error) {
 			p.err = context.Cause(p.ctx)
 			continue
 		}
+		if p.recalls {
+			var b *feature.Batch
+			if b, p.err = p.recalled(); p.err == nil {
+				return b, nil
+			}
+			continue
+		}
 		if p.now == nil {
 			if p.err = p.needJob(); p.err != nil {
 				continue
@@ -184,6 +199,9 @@ func (p *Pass) Next() (*feature.Batch, error) {
 		case b, ok := <-p.now.out:
 			if ok {
 				p.shard.examples += uint64(len(b.Examples))
+				if p.keep != nil && !p.keep.add(b) {
+					p.keep = nil
+				}
 				return b, nil
 			}
 			p.err = p.retire(p.now)
@@ -244,11 +262,17 @@ func (p *Pass) finish() error {
 	if err := p.data.complete(p.shard); err != nil {
 		return err
 	}
+	if p.keep != nil {
+		p.data.kept, p.data.pool = p.keep, nil
+	}
 	return io.EOF
 }
 
-// Recycle returns a batch for reuse.
+// Recycle returns a batch for reuse. The examples must not have been changed.
 func (p *Pass) Recycle(b *feature.Batch) {
+	if p.recalls {
+		return // later passes need it
+	}
 	b.Reset()
 	p.spare.put(b)
 }

@@ -40,6 +40,7 @@ var Learn = slices.Concat([]*cli.Spec{
 	{Name: "holdout_after", Sets: "Holdout.After", Kind: cli.Integer, Positive: true, Unset: "0", Category: catInput, Arg: "N", More: true, Help: "hold out all examples after the N-th"},
 	{Name: "early_terminate", Sets: "Holdout.EarlyTerminate", Kind: cli.Integer, Positive: true, Category: catInput, Arg: "N", Def: "3", More: true, Help: "passes without improvement before the end"},
 
+	{Name: "example_memory", Sets: "Data.ExampleMemory", Read: mebibytes, Kind: cli.Integer, Category: catInput, Arg: "MiB", Def: "512", More: true, Help: "examples that passes over a cache keep in memory, at most; 0: none"},
 	{Name: "shuffle", Sets: "Data.Shuffle", Kind: cli.Boolean, Category: catInput, More: true, Help: "read the examples in a random order from pass 2 on"},
 	{Name: "shuffle_memory", Sets: "Data.ShuffleMemory", Read: mebibytes, Kind: cli.Integer, Positive: true, Category: catInput, Arg: "MiB", Def: "512", More: true, Help: "shuffle buffer"},
 	{Name: "classweight", Alias: "class_weights", Sets: "Data.ClassWeights", Read: classWeights, Kind: cli.List, Category: catInput, Arg: "CLASS:W", More: true, Help: "weights of classes, like 1:3,-1:0.5; also --class_weights"},

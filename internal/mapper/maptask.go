@@ -18,6 +18,7 @@ import (
 	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/hadoop"
 	"github.com/gvw-project/gvw/learn"
+	"github.com/gvw-project/gvw/option"
 )
 
 // mapTask is a running map task: its reports to Hadoop, and the limits that Hadoop sets.
@@ -74,6 +75,9 @@ func (m *mapTask) Prepare(cfg *learn.Config) error {
 // the container allows: YARN would kill the container during the run. Otherwise the limit of
 // the container becomes that of the garbage collector.
 func (m *mapTask) checkMemory(cfg *learn.Config) error {
+	if err := m.keepExamples(cfg); err != nil {
+		return err
+	}
 	plan, err := cfg.Plan()
 	if err != nil {
 		return err
@@ -94,6 +98,24 @@ func (m *mapTask) checkMemory(cfg *learn.Config) error {
 			cli.FormatBytes(need), m.task.MemoryMB, cli.FormatBytes(limit), m.task.MemoryFor(need))
 	}
 	debug.SetMemoryLimit(int64(min(limit, math.MaxInt64)))
+	return nil
+}
+
+// keepExamples limits the examples in memory to half of what the container leaves beside all other memory, unless the
+// user has given a limit.
+func (m *mapTask) keepExamples(cfg *learn.Config) error {
+	limit, limited := m.task.MemoryLimit()
+	if !limited || cfg.Data.ExampleMemory.Set {
+		return nil
+	}
+	without := *cfg
+	without.Data.ExampleMemory = option.Some(0)
+	plan, err := without.Plan()
+	if err != nil {
+		return err
+	}
+	left := limit - min(learn.Total(plan.Memory), limit)
+	cfg.Data.ExampleMemory = option.Some(int(min(left/2, learn.DefaultExampleMemory)))
 	return nil
 }
 

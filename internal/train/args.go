@@ -18,7 +18,7 @@ import (
 // readingOptions determine the examples and how they are read. With --args, the first line
 // has them for all learners, as vw reads and parses the data only once.
 var readingOptions = []string{
-	"data", "cache", "cache_file", "kill_cache", "passes", "examples", "initial_pass_length", "shuffle", "shuffle_memory",
+	"data", "cache", "cache_file", "kill_cache", "passes", "examples", "initial_pass_length", "example_memory", "shuffle", "shuffle_memory",
 	"holdout_off", "holdout_period", "holdout_after", "dry_run",
 	"json", "csv", "csv_separator", "csv_no_file_header", "csv_header", "csv_ns_value", "label", "libsvm", "strict_parse", "max_line",
 	"ignore", "keep", "redefine", "ngram", "skips", "feature_limit", "affix", "spelling", "dictionary", "dictionary_path",

@@ -32,6 +32,7 @@ var ownCases = []compat.Case{
 	own("mem", "solver=newton|solver=giant", "", "it is the number of L-BFGS's pairs"),
 	own("sgd_l2", "", "hybrid", "it is for the SGD of the hybrid; without a hybrid, SGD takes --l2"),
 	own("shuffle", "", "passes hybrid", "the first pass is read as it stands"),
+	own("example_memory", "", "cache cache_file", "without a cache each pass reads the text"),
 	own("shuffle_memory", "", "shuffle", "nothing is shuffled"),
 	own("metrics_file", "", "metrics", "nothing is measured"),
 	own("checkpoint_every", "", "checkpoint", "no state is kept"),

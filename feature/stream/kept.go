@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stream
+
+import (
+	"context"
+	"io"
+	"slices"
+
+	"github.com/gvw-project/gvw/feature"
+)
+
+// kept has the examples of a pass in memory, for later passes. Its batches have no room beyond their contents, and no
+// warnings.
+type kept struct {
+	batches     []*feature.Batch
+	used, limit int // bytes
+}
+
+// keeps returns what collects the examples of a pass, or nil if they are not kept. Those of a pass over text are kept
+// only if it makes a cache, and only if the cache has the same examples.
+func (d *Dataset) keeps(p *Pass) *kept {
+	k := &kept{limit: d.cfg.Memory}
+	switch {
+	case p.writer != nil:
+		if d.cfg.Feature.Names || len(d.cfg.Feature.Limits) > 0 {
+			return nil
+		}
+	case p.text != nil:
+		return nil
+	case p.totals.Examples > uint64(k.limit) || p.totals.Features > uint64(k.limit):
+		return nil
+	case size(int(p.totals.Examples), int(p.totals.Features), 0, 0) > k.limit:
+		return nil
+	}
+	if k.limit == 0 {
+		return nil
+	}
+	return k
+}
+
+// size returns the bytes of examples with their features, spans and tags.
+func size(examples, features, spans, tags int) int { return 48*examples + 8*features + 16*spans + tags }
+
+// add adds a copy of the examples of b. It reports false if they exceed the limit.
+func (k *kept) add(b *feature.Batch) bool {
+	k.used += size(len(b.Examples), len(b.Features), len(b.Spans), len(b.Tags))
+	if k.used > k.limit {
+		return false
+	}
+	k.batches = append(k.batches, &feature.Batch{
+		Examples: slices.Clone(b.Examples), Features: slices.Clone(b.Features), Spans: slices.Clone(b.Spans), Tags: slices.Clone(b.Tags),
+	})
+	return true
+}
+
+// recall returns a pass over the examples in memory. It has no goroutines.
+func (d *Dataset) recall(ctx context.Context) *Pass {
+	p := &Pass{data: d, recalls: true, left: d.kept.batches, read: make(chan struct{})}
+	close(p.read)
+	p.ctx, p.cancel = context.WithCancelCause(ctx)
+	return p
+}
+
+// recalled returns the next batch in memory.
+func (p *Pass) recalled() (*feature.Batch, error) {
+	if len(p.left) == 0 {
+		p.data.passes++
+		return nil, io.EOF
+	}
+	b := p.left[0]
+	p.left = p.left[1:]
+	return b, nil
+}
