@@ -297,6 +297,13 @@ func (c *Config) newValidation() (*tally.Validation, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.LDA.Topics > 0 {
+		patience := 0
+		if c.given.holdout {
+			patience = c.Holdout.EarlyTerminate
+		}
+		return tally.NewHeldOut(c.Holdout.Valid[0].Name, data, patience), nil
+	}
 	// The line of each pass shows the measure that suits the predictions.
 	also := metric.AUC
 	switch {

@@ -342,6 +342,10 @@ var recovered = []method{
 	{"topics", func(c *Config) {
 		c.Passes, c.LDA.Topics, c.LDA.Batch, c.SGD.InitialT = 4, 3, 16, option.Some[float32](1)
 	}},
+	{"topics, validation", func(c *Config) {
+		c.Passes, c.LDA.Topics, c.LDA.Batch, c.LDA.LearnAlpha = 12, 3, 16, true
+		c.Holdout.Valid, c.Holdout.EarlyTerminate = []Input{textInput("valid", strings.Repeat("|f w1:3 w2 w7:2\n|f w3:2 w9:4 w1\n", 20))}, 1
+	}},
 	{"test", func(c *Config) { c.TestOnly, c.Output.Predictions = true, "p" }},
 	{"l-bfgs", func(c *Config) {
 		c.Batch.BFGS, c.Passes, c.Reg.L2, c.Batch.Mem = true, 12, 1, option.Some(3)

@@ -89,7 +89,6 @@ func (c *Config) validateLDA(f *usage.Faults) {
 		{c.Output.RawPredictions != "", "Output.RawPredictions", "the predictions have all topics"},
 		{len(c.Metrics.Measures) > 0, "Metrics.Measures", "topics have no labels to measure by"},
 		{c.Metrics.Extra != "", "Metrics.Extra", "it counts the calls of other learners"},
-		{len(c.Holdout.Valid) > 0, "Holdout.Valid", "documents have no labels to measure by"},
 		{len(c.Data.ClassWeights) > 0, "Data.ClassWeights", "documents have no labels"},
 		{c.Data.PassLength > 0, "Data.PassLength", "it is for SGD"},
 		{c.regularizes() || c.Reg.Input != "", "Reg.Output", "topics have priors instead: learn.Config.LDA.Rho"},

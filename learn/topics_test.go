@@ -41,7 +41,6 @@ func TestFaultsOfTopics(t *testing.T) {
 		{"Model.HexWeights", func(c *Config) { c.Model.HexWeights = true }},
 		{"Output.RawPredictions", func(c *Config) { c.Output.RawPredictions = "x" }},
 		{"Metrics.Measures", func(c *Config) { c.Metrics.Measures = metric.Set{metric.RMSE} }},
-		{"Holdout.Valid", func(c *Config) { c.Holdout.Valid = []Input{{Name: "v"}} }},
 	} {
 		c := valid()
 		c.LDA.Topics = 3

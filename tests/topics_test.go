@@ -15,7 +15,7 @@ import (
 // The commands of docs/topics.md print what it shows.
 func TestTopicsTutorial(t *testing.T) {
 	t.Parallel()
-	testConsole(t, "../docs/topics.md", 7, "../model")
+	testConsole(t, "../docs/topics.md", 8, "../model")
 }
 
 // vw has inferred γ of 24 documents with the same model.

@@ -44,7 +44,7 @@ var Learn = slices.Concat([]*cli.Spec{
 	{Name: "shuffle", Sets: "Data.Shuffle", Kind: cli.Boolean, Category: catInput, More: true, Help: "read the examples in a random order from pass 2 on"},
 	{Name: "shuffle_memory", Sets: "Data.ShuffleMemory", Read: mebibytes, Kind: cli.Integer, Positive: true, Category: catInput, Arg: "MiB", Def: "512", More: true, Help: "shuffle buffer"},
 	{Name: "classweight", Alias: "class_weights", Sets: "Data.ClassWeights", Read: classWeights, Kind: cli.List, Category: catInput, Arg: "CLASS:W", More: true, Help: "weights of classes, like 1:3,-1:0.5; also --class_weights"},
-	{Name: "valid", About: "Holdout.Valid", Kind: cli.Text, Category: catInput, Arg: "FILE", Repeat: true, More: true, Help: "stop when the loss on FILE no longer falls"},
+	{Name: "valid", About: "Holdout.Valid", Kind: cli.Text, Category: catInput, Arg: "FILE", Repeat: true, More: true, Help: "stop when the loss on FILE no longer falls; with --lda print the perplexity of FILE"},
 
 	{Name: "json", Sets: "Data.Format", Read: sameWord, Kind: cli.Boolean, Category: catInput, More: true, Help: "examples are JSON objects, one a line"},
 	{Name: "csv", Sets: "Data.Format", Read: sameWord, Kind: cli.Boolean, Category: catInput, More: true, Help: "examples are rows of CSV"},

@@ -17,8 +17,8 @@ type Completion struct {
 	m      *Model
 	alphas []float64       // prior of each topic's share
 	in     map[uint32]bool // words that count
-	logs   float64         // Σ ln p over the predicted tokens
-	tokens int
+	loss   float64         // Σ -ln p over the predicted tokens
+	tokens float64
 
 	even, odd  counts // scratch
 	theta, exp []float64
@@ -75,6 +75,14 @@ func (c *counts) add(word uint32, n int) {
 // Add adds a document. Its counts are rounded down. A document with fewer than two tokens does
 // not count.
 func (c *Completion) Add(words []feature.Feature) {
+	loss, tokens := c.Of(words)
+	c.loss += loss
+	c.tokens += tokens
+}
+
+// Of returns the loss over the predicted tokens of a document, Σ -ln p, and their number, without
+// adding the document.
+func (c *Completion) Of(words []feature.Feature) (loss, tokens float64) {
 	c.even.reset()
 	c.odd.reset()
 	place := 0
@@ -89,7 +97,7 @@ func (c *Completion) Add(words []feature.Feature) {
 		place = (place + n) % 2
 	}
 	if len(c.even.words) == 0 || len(c.odd.words) == 0 {
-		return
+		return 0, 0
 	}
 	c.infer()
 	for i, word := range c.odd.words {
@@ -97,9 +105,10 @@ func (c *Completion) Add(words []feature.Feature) {
 		for k, phi := range c.phi(c.row, word) {
 			p += c.theta[k] * phi
 		}
-		c.logs += c.odd.n[i] * fmath.Log(p)
-		c.tokens += int(c.odd.n[i])
+		loss -= float64(c.odd.n[i] * fmath.Log(p))
+		tokens += c.odd.n[i]
 	}
+	return loss, tokens
 }
 
 // phi writes the probabilities of a word in all topics to dst, and returns it.
@@ -159,5 +168,5 @@ func (c *Completion) infer() {
 // Perplexity returns exp of the mean -ln p of the predicted tokens, and their number; NaN if there
 // are none.
 func (c *Completion) Perplexity() (perplexity float64, tokens int) {
-	return fmath.Exp(-c.logs / float64(c.tokens)), c.tokens
+	return fmath.Exp(c.loss / c.tokens), int(c.tokens)
 }

@@ -43,6 +43,7 @@ type Stage struct {
 
 	// The state besides λ, equal on all ranks.
 	done    int       // passes completed
+	stop    bool      // the perplexity of the validation set no longer falls
 	round   int       // of the pass, from 0
 	counted bool      // per is known
 	per     float64   // mean number of documents of a rank
@@ -114,7 +115,7 @@ func (m *Stage) Next() (string, bool) {
 	case m.rounds.N() > 1:
 		name += fmt.Sprintf(", round %d of %d", m.round+1, m.rounds.N())
 	}
-	return name, m.done < m.Passes
+	return name, m.done < m.Passes && !m.stop
 }
 
 // Work learns from the documents of a round.
@@ -219,7 +220,13 @@ func (m *Stage) Exchange(ctx context.Context, g *allreduce.Group) error {
 			return err
 		}
 	}
-	return m.Tally.Share(ctx, job.Record{})
+	if err := m.Tally.Share(ctx, job.Record{}); err != nil {
+		return err
+	}
+	if m.Tally.Valid == nil || m.counting() || !m.last() {
+		return nil
+	}
+	return m.validate(ctx)
 }
 
 // average makes the weighted means of λ, of the numbers of batches and of learned priors.
@@ -253,6 +260,13 @@ func (m *Stage) average(ctx context.Context, g *allreduce.Group) error {
 	return g.AllReduce(ctx, allreduce.Vec(dst).Named("topics"), allreduce.Sum)
 }
 
+// averaged sets alphas to the average of learned priors.
+func (m *Stage) averaged(alphas []float64) {
+	for k, sum := range m.sums[2:] {
+		alphas[k] = sum / m.sums[0]
+	}
+}
+
 // Commit makes the results the state. The last round of a pass ends the pass.
 func (m *Stage) Commit() error {
 	if m.counting() {
@@ -268,9 +282,7 @@ func (m *Stage) Commit() error {
 		copy(m.alphas, m.learner.Alphas())
 		if m.Job.Total > 1 && m.sums[0] > 0 {
 			m.batches = m.sums[1] / m.sums[0]
-			for k := range m.alphas {
-				m.alphas[k] = m.sums[2+k] / m.sums[0]
-			}
+			m.averaged(m.alphas)
 		}
 		if m.keeps() {
 			m.state, m.results = m.results, m.state
@@ -282,7 +294,7 @@ func (m *Stage) Commit() error {
 		m.round++
 		return nil
 	}
-	m.Tally.EndPass()
+	_, m.stop = m.Tally.EndPass()
 	m.round = 0
 	m.done++
 	if err := m.Models.SavePass(m.model); err != nil {

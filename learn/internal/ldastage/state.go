@@ -31,6 +31,7 @@ func (m *Stage) use(w []float32) {
 // Shared codes the part of the state that is the same on all ranks.
 func (m *Stage) Shared(c *snapshot.Coder) {
 	c.Number("LDA passes done", &m.done, snapshot.MaxCount)
+	c.Flag("stopped early", &m.stop)
 	c.Number("rounds of the pass done", &m.round, snapshot.MaxCount)
 	c.Flag("documents counted", &m.counted)
 	c.F64("documents of a rank", &m.per)

@@ -25,7 +25,7 @@ func (t *Tally) ValidateOwn(ctx context.Context, judge Judge) error {
 	if t.Valid == nil {
 		return nil
 	}
-	return t.Valid.measure(ctx, allreduce.Local(), t.Seen, judge)
+	return t.Valid.judge(ctx, allreduce.Local(), t.Seen, judge)
 }
 
 // EndOwnPass is EndPass for a pass of this rank, with the sums of its learner. The sums over its held-out examples

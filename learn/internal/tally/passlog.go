@@ -9,6 +9,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/gvw-project/gvw/internal/fmath"
 	"github.com/gvw-project/gvw/learn/internal/vwtext"
 	"github.com/gvw-project/gvw/learn/metric"
 )
@@ -75,7 +76,9 @@ func (p *PassLog) close(pass int, now vwtext.Stats) (before vwtext.Stats) {
 func (t *Tally) logPass(method string) error {
 	v := t.Valid
 	if v != nil {
-		if v.fresh {
+		if v.fresh && v.tokens {
+			v.lines = fmt.Appendf(v.lines, "pass %d: validation perplexity = %.2f\n", t.Passes, v.perplexity())
+		} else if v.fresh {
 			v.lines = fmt.Appendf(v.lines, "pass %d: validation loss = %.6f, %s = %s\n", t.Passes, v.loss/v.weight, v.also, measured(v.all.Value(v.also)))
 		}
 		defer func() { v.fresh = false }()
@@ -107,6 +110,9 @@ func (t *Tally) logPass(method string) error {
 	if v != nil && v.fresh {
 		line.Valid = numbers(v.all)
 		line.Valid["loss"] = number(v.loss / v.weight)
+		if v.tokens {
+			line.Valid["perplexity"] = number(v.perplexity())
+		}
 	}
 	text, err := json.Marshal(line)
 	if err != nil {
@@ -115,6 +121,9 @@ func (t *Tally) logPass(method string) error {
 	_, err = p.Out.Write(append(text, '\n'))
 	return err
 }
+
+// perplexity returns the perplexity of the predicted tokens of documents.
+func (v *Validation) perplexity() float64 { return fmath.Exp(v.loss / v.weight) }
 
 // SayValid prints the lines on the validation set. They wait while the solver's trace is in the
 // middle of a line.

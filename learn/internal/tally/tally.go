@@ -162,10 +162,21 @@ func (t *Tally) Validate(ctx context.Context, judge Judge) error {
 	if !t.Fixed {
 		r = t.Job.All.Range
 	}
-	if err := t.Valid.measure(ctx, t.Job.Group, r, judge); err != nil {
+	if err := t.Valid.judge(ctx, t.Job.Group, r, judge); err != nil {
 		return err
 	}
 	return t.Valid.known()
+}
+
+// ValidateDocuments is Validate for documents. complete returns the loss over the predicted tokens of
+// a document, and their number.
+func (t *Tally) ValidateDocuments(ctx context.Context, complete func(doc []feature.Feature) (loss, tokens float64)) error {
+	v := t.Valid
+	err := v.measure(ctx, t.Job.Group, func(b *feature.Batch, ex *feature.Example) (loss, weight float64) { return complete(b.FeaturesOf(ex)) })
+	if err != nil {
+		return err
+	}
+	return v.known()
 }
 
 // EndPass ends a pass over the data on this rank, after Share. better reports whether the

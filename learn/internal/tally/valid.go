@@ -17,16 +17,25 @@ import (
 // Validation is the validation set (--valid). After each pass each rank measures the weights on
 // its part of the set, and training stops when the loss over all parts no longer falls.
 type Validation struct {
-	name string // of the file, for messages
-	data *stream.Dataset
-	own  *metric.Sums
-	all  *metric.Sums
-	stop EarlyStop
-	also string // measure that is printed beside the loss
+	name   string // of the file, for messages
+	data   *stream.Dataset
+	own    *metric.Sums
+	all    *metric.Sums
+	stop   EarlyStop
+	also   string // measure that is printed beside the loss
+	tokens bool   // the set has documents, without labels
 
 	loss, weight float64 // sums of the pass, over all ranks
 	fresh        bool    // they are those of the current pass
 	lines        []byte  // to be printed when the trace is at the start of a line
+}
+
+// NewHeldOut returns a validation set of documents, whose loss is that of a token: -ln p. It stops
+// training after patience passes without a lower loss; 0: never.
+func NewHeldOut(name string, data *stream.Dataset, patience int) *Validation {
+	v := NewValidation(name, data, nil, "", patience)
+	v.stop.On, v.tokens = patience > 0, true
+	return v
 }
 
 // NewValidation returns a validation set in data with the measures of set. It stops training
@@ -47,17 +56,26 @@ func (v *Validation) Improves() bool {
 	return v != nil && v.fresh && (!v.stop.Known || meanLoss(v.loss, v.weight) < v.stop.Best)
 }
 
-// measure measures the weights that judge predicts with, over the parts of all ranks. r is
+// judge measures the weights that judge predicts with, over the parts of all ranks. r is
 // the range of the predictions.
-func (v *Validation) measure(ctx context.Context, g *allreduce.Group, r loss.Range, judge Judge) error {
+func (v *Validation) judge(ctx context.Context, g *allreduce.Group, r loss.Range, judge Judge) error {
+	return v.measure(ctx, g, func(b *feature.Batch, ex *feature.Example) (loss, weight float64) {
+		if !ex.Labeled() || ex.Weight <= 0 {
+			return 0, 0
+		}
+		return float64(judge(v.own, b.FeaturesOf(ex), ex, r)), float64(ex.Weight)
+	})
+}
+
+// measure sums what visit returns of the examples in the parts of all ranks: the loss times the
+// weight, and the weight.
+func (v *Validation) measure(ctx context.Context, g *allreduce.Group, visit func(b *feature.Batch, ex *feature.Example) (loss, weight float64)) error {
 	v.own.Reset()
 	var sums [2]float64 // loss, weight
 	err := examples.EachExample(ctx, v.data, func(b *feature.Batch, ex *feature.Example) {
-		if !ex.Labeled() || ex.Weight <= 0 {
-			return
-		}
-		sums[0] += float64(judge(v.own, b.FeaturesOf(ex), ex, r))
-		sums[1] += float64(ex.Weight)
+		l, weight := visit(b, ex)
+		sums[0] += l
+		sums[1] += weight
 	})
 	if err != nil {
 		return fmt.Errorf("learn.Config.Holdout.Valid: %w", err)
@@ -68,8 +86,10 @@ func (v *Validation) measure(ctx context.Context, g *allreduce.Group, r loss.Ran
 		if err := g.AllReduce(ctx, allreduce.Vec(sums[:]).Named("validation loss"), allreduce.Sum); err != nil {
 			return err
 		}
-		if err := g.AllReduce(ctx, allreduce.Vec(v.all.Vector()).Named("validation metrics"), allreduce.Sum); err != nil {
-			return err
+		if all := v.all.Vector(); len(all) > 0 {
+			if err := g.AllReduce(ctx, allreduce.Vec(all).Named("validation metrics"), allreduce.Sum); err != nil {
+				return err
+			}
 		}
 	}
 	v.loss, v.weight, v.fresh = sums[0], sums[1], sums[1] > 0
@@ -78,6 +98,9 @@ func (v *Validation) measure(ctx context.Context, g *allreduce.Group, r loss.Ran
 
 // known returns an error if nothing has been measured.
 func (v *Validation) known() error {
+	if !v.fresh && v.tokens {
+		return &examples.DataError{Name: v.name, Text: "no document has two tokens, one to infer topics from and one to predict"}
+	}
 	if !v.fresh {
 		return &examples.DataError{Name: v.name, Text: "no example of it has a label: learn.Config.Holdout.Valid has nothing to go by"}
 	}
