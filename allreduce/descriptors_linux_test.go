@@ -37,7 +37,7 @@ func TestFewDescriptorsProcess(t *testing.T) {
 	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 39, Max: before.Max}); err != nil {
 		t.Fatal(err)
 	}
-	j := newTCPJob(t, 2, Config{DialTimeout: 30 * time.Second})
+	j := newTCPJob(t, 2, Config{DialTimeout: 2 * time.Minute})
 	open, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +59,7 @@ func TestFewDescriptorsProcess(t *testing.T) {
 	lacks := func() bool {
 		return slices.ContainsFunc(j.logs, func(log *safeBuffer) bool { return strings.Contains(log.String(), "too many open files") })
 	}
-	for end := time.Now().Add(10 * time.Second); !lacks(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !lacks(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("no listener lacks descriptors:\n%s\n%s", j.logs[0], j.logs[1])
 		}
@@ -72,7 +72,7 @@ func TestFewDescriptorsProcess(t *testing.T) {
 // TestStrangersTakeAllDescriptors opens more silent connections than a process may have
 // descriptors. They must neither end a listener nor keep ranks from connecting.
 func TestStrangersTakeAllDescriptors(t *testing.T) {
-	within, cancel := context.WithTimeout(ctx, time.Minute)
+	within, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(within, os.Args[0], "-test.run=^TestFewDescriptorsProcess$", "-test.v")
 	cmd.Env = append(os.Environ(), envFewDescriptors+"=1")
@@ -100,7 +100,7 @@ func TestStrangersTakeAllDescriptors(t *testing.T) {
 		}
 		for _, addr := range strings.Fields(addresses) {
 			for range 40 {
-				c, err := net.DialTimeout("tcp", addr, 10*time.Second)
+				c, err := net.DialTimeout("tcp", addr, time.Minute)
 				if err != nil {
 					t.Fatal(err)
 				}

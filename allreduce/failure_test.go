@@ -215,7 +215,7 @@ func TestDeathAtAnyTime(t *testing.T) {
 	}
 	t.Logf("slowest: %v after the death", worst)
 	for wait := 0; runtime.NumGoroutine() > before; wait++ {
-		if wait == 100 {
+		if wait == 3000 {
 			buf := make([]byte, 1<<16)
 			t.Fatalf("%d goroutines are left, %d before:\n%s", runtime.NumGoroutine(), before, buf[:runtime.Stack(buf, true)])
 		}

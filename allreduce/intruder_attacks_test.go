@@ -31,7 +31,7 @@ func attackedJob(t *testing.T, creds *auth.Credentials, d epoch.Driver, i *intru
 	server := startGuarded(t, transport.TCP, "127.0.0.1:0", creds)
 	i.Network, i.server = transport.TCP, server
 	nets := []transport.Network{i, transport.TCP}
-	within, cancel := context.WithTimeout(ctx, 30*time.Second)
+	within, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()
 	errs = make([]error, 2)
 	sums := make([][]float32, 2)

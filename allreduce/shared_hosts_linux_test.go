@@ -271,10 +271,11 @@ func TestHostsFail(t *testing.T) {
 // TestAHostWaitsForAnother checks that a host may wait for another one longer than Stall while a
 // rank there has not entered the collective.
 func TestAHostWaitsForAnother(t *testing.T) {
-	j := newDealtJob(t, []int{0, 0, 1, 1}, Config{Schedule: schedule.Doubling, Stall: 400 * time.Millisecond})
+	t.Parallel()
+	j := newDealtJob(t, []int{0, 0, 1, 1}, Config{Schedule: schedule.Doubling, Stall: 2 * time.Second})
 	j.each(func(rank int) error {
 		if rank == 3 {
-			time.Sleep(1500 * time.Millisecond)
+			time.Sleep(3 * time.Second)
 		}
 		v := []float32{1}
 		err := j.groups[rank].AllReduce(ctx, Vec(v), Sum)

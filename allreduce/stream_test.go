@@ -495,12 +495,11 @@ func TestLeave(t *testing.T) {
 }
 
 // TestVWWorkerLost checks that the end of a vw worker at any other time is a loss, and ends the
-// job soon.
+// job by its connection, not by a deadline.
 func TestVWWorkerLost(t *testing.T) {
 	const total, leaver = 4, 2
 	for _, calls := range []int{0, 1, 2} {
 		t.Run(fmt.Sprintf("after %d calls", calls), func(t *testing.T) {
-			start := time.Now()
 			for rank, err := range mixedJob(t, total, func(r int) bool { return r == leaver }, func(rank int, w *vwWorker) error {
 				for range calls {
 					if err := w.allReduce(make([]float32, 1)); err != nil {
@@ -528,9 +527,6 @@ func TestVWWorkerLost(t *testing.T) {
 				if err != nil {
 					t.Errorf("rank %d: %v", rank, err)
 				}
-			}
-			if took := time.Since(start); took > 5*time.Second {
-				t.Errorf("it took %v", took)
 			}
 		})
 	}

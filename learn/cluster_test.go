@@ -10,6 +10,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"net"
 	"strings"
 	"sync"
 	"testing"
@@ -93,11 +94,17 @@ func deal(text string, n int) []string {
 // serve starts a server on loopback and returns its address.
 func serve(t *testing.T) string {
 	t.Helper()
-	server, err := server.NewServer(server.ServerConfig{})
+	l, err := transport.TCP.Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := transport.TCP.Listen(t.Context(), "127.0.0.1:0")
+	return serveOn(t, l)
+}
+
+// serveOn runs a server on a listener until the end of the test, and returns its address.
+func serveOn(t *testing.T, l net.Listener) string {
+	t.Helper()
+	server, err := server.NewServer(server.ServerConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ func freed(v []float32) *atomic.Bool {
 
 // collected waits until gone reports true, or until the memory must still be referenced.
 func collected(gone *atomic.Bool) bool {
-	for range 300 {
+	for range 6000 { // a minute; the collector of a busy machine takes its time
 		if runtime.GC(); gone.Load() {
 			return true
 		}

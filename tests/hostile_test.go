@@ -223,7 +223,7 @@ func testHostile(t *testing.T, server []string, creds *auth.Credentials) {
 	// Two of three stay until they are disconnected for being slow; the others close at once
 	// and connect again.
 	crowd := gather(t, addr, hostiles*8/5)
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(3 * time.Minute)
 	for int(crowd.here.Load()) < hostiles {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d hostile connections of %d came about", crowd.here.Load(), hostiles)
@@ -239,7 +239,7 @@ func testHostile(t *testing.T, server []string, creds *auth.Credentials) {
 	t.Logf("%d hostile connections at once, %d in all: eight ranks wired in at most %v; the server: %+v (before: %+v)",
 		most, crowd.came.Load(), took.Round(time.Millisecond), during, before)
 	crowd.disperse()
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		after := vitalsOf(t, pid)
 		if after.descriptors <= before.descriptors {
 			if after.peak > 128<<10 {
@@ -256,7 +256,7 @@ func testHostile(t *testing.T, server []string, creds *auth.Credentials) {
 // wire starts a job of eight ranks, ends it, and returns how long it took to start.
 func wire(t *testing.T, addr string, creds *auth.Credentials) time.Duration {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	const n = 8
 	groups, errs := make([]*allreduce.Group, n), make([]error, n)

@@ -42,7 +42,7 @@ func greet(t *testing.T, client, server Key, wrap func(net.Conn) net.Conn) (clie
 	defer near.Close()
 	defer far.Close()
 	for _, c := range []net.Conn{near, far} {
-		if err := c.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		if err := c.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 			t.Fatal(err)
 		}
 	}

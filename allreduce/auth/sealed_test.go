@@ -10,6 +10,7 @@ import (
 	"os"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
@@ -134,6 +135,10 @@ func TestABrokenSealStaysBroken(t *testing.T) {
 
 // A deadline within a record loses none of it.
 func TestReadGoesOnAfterADeadline(t *testing.T) {
+	synctest.Test(t, readGoesOnAfterADeadline)
+}
+
+func readGoesOnAfterADeadline(t *testing.T) {
 	x := exchange(t)
 	near, far := net.Pipe()
 	defer near.Close()

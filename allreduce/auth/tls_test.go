@@ -62,7 +62,7 @@ func meet(t *testing.T, server, client *TLS, name string) (serverErr, clientErr 
 		t.Fatal(err)
 	}
 	defer l.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	bindings := make(chan []byte, 2)
 	talk := func(c net.Conn, word string) error {

@@ -56,7 +56,7 @@ func runJob(t *testing.T, cfg Config, inputs ...io.Reader) (outs []string, errs 
 }
 
 func oneRank(ctx context.Context, network *mem.Network, cfg Config, rank, total int, in io.Reader, out io.Writer) error {
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	g, err := allreduce.Join(ctx, allreduce.Config{Server: "mem:26543", Network: network, Rank: rank, Total: total})
 	if err != nil {

@@ -126,9 +126,9 @@ func (m *mad) completion() (s verbs.Status) {
 
 func (m *mad) until(what string, f func() bool) {
 	m.t.Helper()
-	for end := time.Now().Add(30 * time.Second); !f(); {
+	for end := time.Now().Add(2 * time.Minute); !f(); {
 		if time.Now().After(end) {
-			m.t.Fatalf("%s: not within 30 s", what)
+			m.t.Fatalf("%s: not within 2 minutes", what)
 		}
 	}
 }

@@ -92,12 +92,12 @@ func children(t *testing.T, pid int) []int {
 
 func eventually(t *testing.T, what string, f func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if f() {
 			return
 		}
 	}
-	t.Fatalf("waited 20 s for %s", what)
+	t.Fatalf("waited a minute for %s", what)
 }
 
 // gone waits until a process has ended. A zombie counts as ended.

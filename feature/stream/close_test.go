@@ -26,7 +26,7 @@ func noneLeft(t *testing.T) {
 		if !strings.Contains(all, "stream.(*Dataset).start") && !strings.Contains(all, "stream.(*worker)") {
 			return
 		}
-		if wait > 2*time.Second {
+		if wait > 30*time.Second {
 			t.Fatalf("goroutines left:\n%s", all)
 		}
 		time.Sleep(wait)

@@ -80,7 +80,7 @@ func TestPipeCarries(t *testing.T) {
 		var left []byte
 		sent, got := 0, 0
 		var poll transport.Poller
-		deadline := time.Now().Add(30 * time.Second)
+		deadline := time.Now().Add(2 * time.Minute)
 		for sent < total || len(left) > 0 || got < total {
 			if time.Now().After(deadline) {
 				return errors.New("no progress")

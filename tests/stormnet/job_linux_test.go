@@ -85,7 +85,7 @@ func (j *job) startServer() {
 	j.mu.Lock()
 	j.server = cmd
 	j.mu.Unlock()
-	harness.Until(10*time.Second, 5*time.Millisecond, func() bool {
+	harness.Until(time.Minute, 5*time.Millisecond, func() bool {
 		c, err := net.DialTimeout("tcp", net.JoinHostPort(gatewayIP, gatewayPort), time.Second)
 		if err == nil {
 			c.Close()

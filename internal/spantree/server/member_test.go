@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gvw-project/gvw/allreduce/transport/mem"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
@@ -197,9 +198,10 @@ func TestFailBeforeTheStart(t *testing.T) {
 }
 
 func TestStartTimeoutNamesTheMissing(t *testing.T) {
+	t.Parallel()
 	r := serveTCP(t, ServerConfig{})
 	cfg := r.config(protocol.Job{UniqueID: 1}, 0, 4)
-	cfg.StartTimeout, cfg.Heartbeat = 300*time.Millisecond, 20*time.Millisecond
+	cfg.StartTimeout, cfg.Heartbeat = 3*time.Second, 20*time.Millisecond
 	m := r.member(cfg)
 	gone := r.vw(1, 4, 2)
 	gone.reads("01000000")
@@ -207,7 +209,7 @@ func TestStartTimeoutNamesTheMissing(t *testing.T) {
 	r.logged("rank left before the start")
 	_, err := m.Ready(t.Context(), protocol.Shard{})
 	late := as[*protocol.StartError](t, err)
-	for _, words := range []string{"1 of 4 ranks have joined, missing ranks 1-3", "rank 2 (127.0.0.1) left", "connection closed", "within 300ms"} {
+	for _, words := range []string{"1 of 4 ranks have joined, missing ranks 1-3", "rank 2 (127.0.0.1) left", "connection closed", "within 3s"} {
 		if !strings.Contains(late.Error(), words) {
 			t.Errorf("%q does not say %q", late, words)
 		}
@@ -220,24 +222,31 @@ func TestStartTimeoutNamesTheMissing(t *testing.T) {
 
 // Once all ranks have joined, Ready has no time limit: ranks may have much data to read.
 func TestReadyWaitsForSlowReaders(t *testing.T) {
-	r := serveTCP(t, ServerConfig{})
-	cfg := r.config(protocol.Job{UniqueID: 1}, 0, 2)
-	cfg.StartTimeout, cfg.Heartbeat = 100*time.Millisecond, 10*time.Millisecond
-	fast := r.member(cfg)
-	cfg.Rank = 1
-	slow := r.member(cfg)
-	done := make(chan error, 1)
-	go func() {
-		_, err := fast.Ready(t.Context(), protocol.Shard{})
-		done <- err
-	}()
-	time.Sleep(4 * cfg.StartTimeout)
-	if _, err := slow.Ready(t.Context(), protocol.Shard{}); err != nil {
-		t.Error(err)
-	}
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
+	simulate(t, ServerConfig{}, func(t *testing.T, n *mem.Network, _ *harness) {
+		var all [2]*client.Member
+		for rank := range all {
+			cfg := simConfig(n, protocol.Job{UniqueID: 1}, rank, len(all))
+			cfg.StartTimeout = time.Minute
+			m, err := client.Join(t.Context(), cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all[rank] = m
+		}
+		done := make(chan error, 1)
+		go func() {
+			_, err := all[0].Ready(t.Context(), protocol.Shard{})
+			done <- err
+		}()
+		time.Sleep(time.Hour)
+		if _, err := all[1].Ready(t.Context(), protocol.Shard{}); err != nil {
+			t.Error(err)
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		closeAll(t, all[:])
+	})
 }
 
 func TestReadyEndsWithItsContext(t *testing.T) {

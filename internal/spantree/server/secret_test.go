@@ -228,7 +228,7 @@ func TestFlippedBytes(t *testing.T) {
 func testFlip(t *testing.T, r *harness, creds *auth.Credentials, up bool, at int) {
 	t.Helper()
 	mitm := between(t, r.addr, flip(up, at))
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	s, err := client.Status(ctx, nil, mitm.addr(), creds)
 	if err == nil {

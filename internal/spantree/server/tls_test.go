@@ -149,7 +149,7 @@ func TestTLSFlippedBytes(t *testing.T) {
 	for _, up := range []bool{true, false} {
 		for at := 8; at < 1500; at += 149 {
 			mitm := between(t, r.addr, flip(up, at))
-			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			if s, err := client.Status(ctx, nil, mitm.addr(), rank); err == nil {
 				t.Errorf("up %v, byte %d: the answer is %v", up, at, s)
 			}
@@ -164,7 +164,7 @@ func TestTLSFlippedBytes(t *testing.T) {
 // Clients that begin a TLS handshake and do not continue occupy no slot of MaxHandshakes.
 func TestIdleHandshakesDelayNoClient(t *testing.T) {
 	server, rank := tlsSite(t)
-	r := serveTCP(t, ServerConfig{Credentials: server, MaxHandshakes: 2})
+	r := serveTCP(t, ServerConfig{Credentials: server, MaxHandshakes: 2, HandshakeTimeout: time.Hour})
 	for range 20 {
 		c, err := net.Dial("tcp", r.addr)
 		if err != nil {
@@ -176,7 +176,7 @@ func TestIdleHandshakesDelayNoClient(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	if _, err := client.Status(ctx, nil, r.addr, rank); err != nil {
 		t.Error(err)
