@@ -119,6 +119,11 @@ func (r *runner) banner() banner {
 	}
 	label, prediction := "SIMPLE", "SCALAR"
 	link := "scorer-" + c.Loss.Link
+	for _, s := range c.Learner.learners() {
+		if link = s.Name + ", " + link; s.Above {
+			link = "scorer-" + c.Loss.Link + ", " + s.Name
+		}
+	}
 	// A wildcard in an interaction makes vw expand interactions per example.
 	if slices.ContainsFunc(c.Features.Namespaces.Crossed(), func(set string) bool { return strings.Contains(set, ":") }) {
 		link = "generate_interactions, " + link

@@ -66,6 +66,7 @@ type Config struct {
 	Loss    LossConfig
 	OAA     OAAConfig
 	LDA     LDAConfig
+	Learner LearnerConfig
 	Batch   BatchConfig
 	Hybrid  *Hybrid // SGD followed by L-BFGS; nil: no hybrid
 	Malt    MaltConfig

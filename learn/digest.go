@@ -125,6 +125,7 @@ func (c *Config) options(rule sgd.Config) string {
 	if c.LDA.Topics > 0 {
 		c.ldaDigest(add)
 	}
+	c.learnerDigest(add)
 	if c.Malt.on() {
 		if g := c.Malt.Custom; g != nil {
 			digest := g.Digest()

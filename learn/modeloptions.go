@@ -9,6 +9,7 @@ import (
 	"github.com/gvw-project/gvw/internal/compat"
 	"github.com/gvw-project/gvw/internal/merand"
 	"github.com/gvw-project/gvw/learn/internal/namespaces"
+	"github.com/gvw-project/gvw/learn/internal/reductions"
 	"github.com/gvw-project/gvw/learn/internal/usage"
 	"github.com/gvw-project/gvw/model"
 	"github.com/gvw-project/gvw/optim/ftrl"
@@ -57,6 +58,7 @@ func (c *Config) modelOptions(resume bool) []model.Option {
 	if c.LDA.Topics > 0 {
 		return append(kept, c.ldaOptions()...)
 	}
+	kept = append(kept, c.learnerOptions(resume)...)
 	// The rule matters only to training. A model without resume state has no sums to continue
 	// from.
 	if !resume {
@@ -82,8 +84,11 @@ func (c *Config) takeOptions(name string, h *model.Header) error {
 	if err := c.takeTopics(name, h); err != nil {
 		return err
 	}
+	if err := c.takeLearner(name, h); err != nil {
+		return err
+	}
 	for _, o := range h.Options {
-		if namespaces.IsOption(o.Name) {
+		if _, taken := reductions.Option(o.Name); taken || namespaces.IsOption(o.Name) {
 			continue
 		}
 		if err := c.takeOption(name, o); err != nil {

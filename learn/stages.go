@@ -44,6 +44,8 @@ func (r *runner) trainer() (*trainer, error) {
 				first = r.async(classes, &classes.Online)
 			}
 		}
+	case r.cfg.Learner.on():
+		first, err = r.reduced()
 	case r.cfg.Average.on():
 		first, err = r.averaging()
 	default:

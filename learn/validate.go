@@ -90,7 +90,7 @@ func (c *Config) Validate() error {
 	d := c.withDefaults()
 	return errors.Join(
 		f.Err(),
-		c.Holdout.Validate(), c.Features.Validate(), c.Reg.Validate(), c.SGD.Validate(), c.OAA.Validate(), c.LDA.Validate(), c.FTRL.Validate(),
+		c.Holdout.Validate(), c.Features.Validate(), c.Reg.Validate(), c.SGD.Validate(), c.OAA.Validate(), c.LDA.Validate(), c.Learner.Validate(), c.FTRL.Validate(),
 		c.Loss.Validate(), c.Data.Validate(), hybrid.Validate(), c.Batch.Validate(), c.Malt.Validate(), c.Average.Validate(), c.Outer.Validate(), c.Model.Validate(), c.Metrics.Validate(),
 		c.Output.Validate(), c.Diagnostics.Validate(), c.Cluster.Validate(),
 		d.validateTogether(),
@@ -104,6 +104,7 @@ func (c *Config) validateTogether() error {
 	c.validateClasses(&f)
 	c.validateFTRL(&f)
 	c.validateLDA(&f)
+	c.validateLearner(&f)
 	c.validateNames(&f)
 	c.validateBatch(&f)
 	c.validateMalt(&f)

@@ -11,6 +11,7 @@
 //	tutorial_test.go the commands of docs/tutorial.md, and what it says of them
 //	run_test.go      gvw run: determinism, agreement with one process, root cause
 //	program_test.go  gvw run: programs that use package allreduce
+//	composed_test.go vw's composed learners: recorded predictions, models both ways, docs/vw-learners.md
 //	solvers_test.go  the commands of docs/solvers.md
 //	models_test.go   model files, both ways between gvw and vw
 //	faults_test.go   bad input, bad flags, damaged files, dead peers

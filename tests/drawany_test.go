@@ -96,6 +96,7 @@ var drawnValues = map[string]string{
 	"lda_epsilon":                  "0.01 0 -1",
 	"minibatch":                    "2 8 0 -1",
 	"math_mode":                    "1 0 2 7",
+	"lrq":                          "ab2 aa1 a wrong",
 }
 
 // spellings holds the names of options whose name in the table is another one.

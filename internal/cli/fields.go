@@ -53,7 +53,7 @@ func (s *Spec) setField(field reflect.Value, c *Context) error {
 	value := s.typed(c)
 	if s.Read != nil {
 		var err error
-		if value, err = s.Read(s.wordsOf(c)); err != nil {
+		if value, err = s.Read(s.WordsOf(c)); err != nil {
 			return err
 		}
 	}
@@ -89,9 +89,9 @@ func (s *Spec) typed(c *Context) any {
 	return c.String(s.Name)
 }
 
-// wordsOf returns the words of a given option for its Read. For a flag this is its name, by
+// WordsOf returns the words of a given option for its Read. For a flag this is its name, by
 // which several flags select a value of one field.
-func (s *Spec) wordsOf(c *Context) []string {
+func (s *Spec) WordsOf(c *Context) []string {
 	switch v := s.typed(c).(type) {
 	case bool:
 		return []string{s.Name}

@@ -8,7 +8,7 @@ import "slices"
 // change. A command line that no case covers has the effect that it has in vw.
 func Cases() []Case { return cases }
 
-var cases = slices.Concat(silent, noted, rejected)
+var cases = slices.Concat(silent, noted, rejected, composedCases())
 
 const (
 	notCSV     = "the data is not CSV"
@@ -97,6 +97,7 @@ var noted = []Case{
 	{Options: "lda_alpha lda_rho lda_D lda_epsilon minibatch math_mode", Without: "lda initial_regressor", Class: Noted, Text: asVW, Example: "-d train.vw --lda_alpha 0.1 --lda_rho 0.1 --lda_D 10 --lda_epsilon 0.1 --minibatch 2 --math-mode 1"},
 	{Options: "ftrl_alpha ftrl_beta", Without: "ftrl pistol coin", Class: Noted, Text: asVW, Example: "-d train.vw --ftrl_alpha 0.1 --ftrl_beta 0.1"},
 	{Options: "constant", With: "bfgs|conjugate_gradient|ftrl|pistol|coin", Class: Noted, Text: "ignored, as in vw: the learner starts at other weights", Example: "-d train.vw --ftrl --constant 2"},
+	{Options: "lrqdropout", Without: "lrq", Class: Noted, Text: asVW, Example: "-d train.vw --lrqdropout"},
 	{Options: "constant", With: "noconstant", Class: Noted, Text: "no example has the constant feature; the model keeps its weight, as in vw", Example: "-d train.vw --noconstant --constant 2"},
 	{Options: "random_weights normal_weights truncated_normal_weights", With: "initial_weight", Class: Noted, Text: oneStart, Example: "-d train.vw -b 10 --initial_weight 0.1 --random_weights --normal_weights --truncated_normal_weights"},
 	{Options: "normal_weights truncated_normal_weights", With: "random_weights", Class: Noted, Text: oneStart, Example: "-d train.vw -b 10 --random_weights --normal_weights --truncated_normal_weights"},
@@ -129,6 +130,7 @@ var ruleOptions = "sgd adaptive normalized invariant adax sparse_l2 l1_state l2_
 var rejected = []Case{
 	{Options: ruleOptions, With: "bfgs|conjugate_gradient", Class: Refused, Text: noRule, Example: "-d train.vw --bfgs --passes 4 --cache_file c -k --adaptive"},
 	{Options: ruleOptions, With: "ftrl|pistol|coin", Class: Refused, Text: noRule, Example: "-d train.vw --ftrl --l1_state 0.1"},
+	{Options: "quadratic cubic interactions", With: "lrq", Class: Refused, Text: "interactions would also cross the products, as in vw, where they are seldom meant: leave one of them out", Example: "-d train.vw --lrq ab3 -q ab"},
 	{Options: "feature_mask", With: "bfgs|conjugate_gradient|ftrl|pistol|coin", Class: Refused, Text: "only SGD has a mask; in vw training would start from the file: use -i", Example: "-d train.vw -f m --quiet ;; -d train.vw --ftrl --feature_mask m"},
 	{Options: "adax", With: "sgd|normalized|invariant", Without: "adaptive", Class: Refused, Text: "it changes the sums of --adaptive, which the given rule does not have: add --adaptive", Example: "-d train.vw --sgd --adax"},
 	{Options: "conjugate_gradient", With: "bfgs", Class: Refused, Text: "--mem 0 makes conjugate gradients of --bfgs; " + vwRefuses, Example: "-d train.vw --bfgs --conjugate_gradient --passes 3 --cache_file c -k"},

@@ -60,6 +60,10 @@ var learners = []group{
 		{"math_mode=", Works, "vw's name is --math-mode; 1 computes in float64; 0 and 2 compute in float32 with a relative error of 1e-5, where vw's have 1e-4"},
 		{"metrics", Refused, "vw's belongs to --lda; gvw's own --metrics NAMES measures predictions"},
 	}},
+	{"Low Rank Quadratics", []row{
+		{"lrq*", Works, "without interactions, and without --oaa, --bootstrap and other learners of this kind"},
+		{"lrqdropout", Works, ""},
+	}},
 	{"Matrix Factorization Reduction", []row{
 		{"new_mf=", Later, ""},
 	}},

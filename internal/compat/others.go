@@ -80,7 +80,6 @@ var others = []group{
 		reprocess= pool_greedy para_active pool_size= subsample= kernel= degree=`)},
 	{"Logarithmic Time Multiclass Tree", learner("use --oaa", "log_multi=", "no_progress swap_resistance=")},
 	{"Low Rank Quadratics FA", refused("use -q", "lrqfa=")},
-	{"Low Rank Quadratics", learner("use -q", "lrq*", "lrqdropout")},
 	{"Make csoaa_ldf into Contextual Bandit", refused(bandits, "cbify_ldf")},
 	{"Marginal", learner("add the statistics to the data, or use vw", "marginal=", `
 		initial_denominator= initial_numerator= compete update_before_learn unweighted_marginals decay=`)},

@@ -67,7 +67,7 @@ var fieldOptions = sync.OnceValue(func() cli.FieldOptions {
 				if _, known := all[prefix+rest]; !known {
 					all[prefix+rest] = s.Spelled()
 				}
-				if s.Kind == cli.Boolean && s.Read != nil { // one of several flags for a field
+				if s.Kind == cli.Boolean && s.Read != nil || s.About == learnerField { // one of several options for a field
 					all[prefix+rest+"="+s.Name] = s.Spelled()
 				}
 			}

@@ -222,7 +222,7 @@ var Learn = slices.Concat([]*cli.Spec{
 	{Name: "outer_momentum", Sets: "Outer.Momentum", Read: outerMomentum, Kind: cli.Float, Category: catUpdate, Arg: "X", Def: "0", More: true, Help: "with --aggregate model or --malt: Nesterov momentum of these steps"},
 	{Name: "max_delay", Sets: "Malt.MaxDelay", Kind: cli.Integer, Positive: true, Max: 1 << 30, Category: catUpdate, Arg: "D", More: true, Help: "with --malt: drop updates that are more than D exchanges late, and let late deltas count less"},
 	{Name: "malt_compress", Sets: "Malt.Compress", Read: maltCompress, Kind: cli.Text, Category: catUpdate, Arg: "HOW", More: true, Help: "with --malt and --sgd: f16, q8, or top:K, the K largest values"},
-
+}, learnerFlags(), []*cli.Spec{
 	{Name: "dry_run", Kind: cli.Boolean, Category: catOther, More: true, Help: "print what a run would read, allocate and send, and end"},
 	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page; --help all for every option"},
 	{Name: "version", Kind: cli.Boolean, Category: catOther, More: true, Help: "the version"},

@@ -16,6 +16,7 @@ func Config(c *cli.Context) (learn.Config, error) {
 	if err := cli.SetFields(c, flags.LearnerSpecs(), "", &cfg); err != nil {
 		return learn.Config{}, err
 	}
+	cfg.Learner = flags.LearnerConfig(c)
 	cfg.Reg.OutputOnAnyRank = c.IsSet("output_feature_regularizer_binary") || c.IsSet("output_feature_regularizer_text")
 	return cfg, nil
 }

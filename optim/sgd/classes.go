@@ -9,61 +9,24 @@ import (
 )
 
 // Classes is K learners in one table, one against all.
-//
-// The classes share the learning rate, the time, the range and what is due to
-// regularisation; the sums of the normalised rule are each class's own.
 type Classes struct {
 	*oaa.Learner
-	Whole *Learner // the learner of the table of all classes
-
-	tables []table
-	sums   []ClassSums
+	group
 }
-
-// ClassSums are the sums of the normalised rule that a class keeps.
-type ClassSums struct{ Nsx, TotalWeight float64 }
 
 // NewClasses returns learners of k classes with weights of zero.
 func NewClasses(cfg Config, l loss.Loss, k int) (*Classes, error) {
 	if err := oaa.Check(k, cfg.Bits); err != nil {
 		return nil, err
 	}
-	lr, err := New(cfg, l)
+	g, err := newGroup(cfg, l, k)
 	if err != nil {
 		return nil, err
 	}
-	c := &Classes{Whole: lr, sums: make([]ClassSums, k)}
-	for range k {
-		c.tables = append(c.tables, lr.t)
-	}
-	c.place()
-	c.sums[0] = ClassSums{lr.nsx, lr.totalWeight} // the examples of InitialT, which vw counts for the first class only
-	c.Learner = oaa.New((*classBase)(c), k, cfg.Bits, lr.Range, lr.fixed)
+	c := &Classes{group: g}
+	c.Learner = oaa.New((*classBase)(c), k, cfg.Bits, g.Whole.Range, g.Whole.fixed)
 	return c, nil
 }
-
-// place lets the table of each class begin at its first weight.
-func (c *Classes) place() {
-	whole := &c.Whole.t
-	for i := range c.tables {
-		t := &c.tables[i]
-		t.from = uint32(i)
-		t.w = whole.w[i*c.Whole.Stride():]
-		if t.cells != nil {
-			t.cells = whole.cells[i:]
-		}
-	}
-}
-
-// Use makes w the weights of all classes, as Learner.Use does.
-func (c *Classes) Use(w []float32) {
-	c.Whole.Use(w)
-	c.place()
-}
-
-// Sums returns the sums of each class. The caller may set them when a model is
-// loaded.
-func (c *Classes) Sums() []ClassSums { return c.sums }
 
 // classBase implements oaa.Base with Classes.
 type classBase Classes
@@ -73,14 +36,19 @@ var _ oaa.Base = (*classBase)(nil)
 func (c *classBase) SetRange(r loss.Range) { c.Whole.Range = r }
 
 func (c *classBase) Scores(scores []float32, fs []feature.Feature, initial float32) {
-	l := c.Whole
+	c.scores(scores, fs, initial)
+}
+
+// scores sets the raw score of each of the first learners.
+func (g *group) scores(scores []float32, fs []feature.Feature, initial float32) {
+	l := g.Whole
 	for i := range scores {
 		scores[i] = initial
 	}
 	switch {
 	case l.cfg.L1 != 0:
 		for i := range scores {
-			scores[i] = l.rule.dot(&c.tables[i], fs, scores[i], float32(l.gravity))
+			scores[i] = l.rule.dot(&g.tables[i], fs, scores[i], float32(l.gravity))
 		}
 	case l.t.cells == nil:
 		dots1(scores, l.t.w, fs)
@@ -116,20 +84,7 @@ func dots4(scores []float32, cells [][4]float32, fs []feature.Feature) {
 // Update changes nothing for an example with a weight of 0 or below; vw takes a negative weight
 // as 0 here.
 func (c *classBase) Update(class int, fs []feature.Feature, ex *feature.Example, score float32) {
-	l := c.Whole
-	if ex.Weight <= 0 {
-		return
-	}
-	gap := l.loss.Loss(l.Range, score, ex.Label)
-	if gap <= 0 && l.cfg.SparseL2 == 0 {
-		return
-	}
-	all, sum := l.t, &c.sums[class]
-	l.t, l.nsx, l.totalWeight = c.tables[class], sum.Nsx, sum.TotalWeight
-	l.hidden = ex.HiddenSquares
-	l.update(fs, score, ex.Label, ex.Weight, gap)
-	sum.Nsx, sum.TotalWeight = l.nsx, l.totalWeight
-	l.t = all
+	c.update(class, fs, ex, score)
 }
 
 func (c *classBase) Learn(class int, fs []feature.Feature, ex *feature.Example) {
@@ -138,8 +93,4 @@ func (c *classBase) Learn(class int, fs []feature.Feature, ex *feature.Example) 
 	c.Update(class, fs, ex, l.Range.Clip(raw))
 }
 
-func (c *classBase) End(ex *feature.Example) {
-	if ex.Weight > 0 {
-		c.Whole.time += float64(ex.Weight)
-	}
-}
+func (c *classBase) End(ex *feature.Example) { c.end(ex) }

@@ -52,7 +52,13 @@ func NewChooser(c *OnlineConfig, what ChooserConfig, learner *oaa.Learner, table
 func (m *Chooser) FromZero() bool { return m.labels.First == 0 }
 
 // classLoss has the sums of the log-loss of --probabilities, each weighted by importance.
-type classLoss struct{ trained, held float64 }
+type classLoss [2]float64
+
+// The examples of each sum of a classLoss.
+const (
+	lossTrained = iota // learned from
+	lossHeld           // held out
+)
 
 // noClass is the log-loss of an example whose class has no probability. vw's oaa.cc uses 999
 // for -log 0, whatever the weight of the example.
@@ -180,9 +186,9 @@ func (m *Chooser) choice(scores []float32, right int, weight float32) metric.Cho
 
 // judge measures one example of the validation set by the class that is chosen. Its loss is
 // that of the holdout set.
-func (m *Chooser) judge(sums *metric.Sums, fs []feature.Feature, ex *feature.Example, r loss.Range) float32 {
+func (m *Chooser) judge(sums *metric.Sums, b *feature.Batch, ex *feature.Example, r loss.Range) float32 {
 	m.learner.Range = r
-	scores := m.learner.Predict(fs, ex.Initial)
+	scores := m.learner.Predict(b.FeaturesOf(ex), ex.Initial)
 	if m.Probabilities {
 		m.probs = probabilities(m.probs[:0], scores)
 		scores = m.probs
@@ -205,9 +211,9 @@ func (m *Chooser) addLogLoss(ex *feature.Example, held bool, right int) {
 		l = -fmath.Log32(m.probs[right]) * ex.Weight
 	}
 	if held {
-		m.sums.held += float64(l)
+		m.sums[lossHeld] += float64(l)
 	} else {
-		m.sums.trained += float64(l)
+		m.sums[lossTrained] += float64(l)
 	}
 }
 
@@ -234,7 +240,7 @@ func (m *Chooser) logLoss(total classLoss) float64 {
 	case !m.Probabilities:
 		return math.NaN()
 	case m.tally.Holdout:
-		return total.held / all.Holdout.Weight
+		return total[lossHeld] / all.Holdout.Weight
 	}
-	return total.trained / all.Labeled
+	return total[lossTrained] / all.Labeled
 }

@@ -89,16 +89,48 @@ func (t *Tally) Observe(ex *feature.Example, held bool) {
 // and the table. raw is the sum over the features, clipped is raw within the label range,
 // and l is the loss before the importance weight.
 func (t *Tally) Account(b *feature.Batch, ex *feature.Example, held bool, raw, clipped, l float32) error {
-	p := t.Link.Apply(clipped)
+	p, features := t.count(ex, held, clipped, l)
+	if err := t.Files.Add(p, raw, b.TagOf(ex)); err != nil {
+		return err
+	}
+	return t.Console.Table.Row(&t.Stats, t.ShowsHoldout(), ex.Label, p, features)
+}
+
+// count books one predicted example in the sums and the metrics. It returns the prediction that is
+// shown, and the number of features.
+func (t *Tally) count(ex *feature.Example, held bool, clipped, l float32) (p float32, features int) {
+	p = t.Link.Apply(clipped)
 	l *= max(ex.Weight, t.Spared, 0)
 	if t.Binary {
 		p, l = signOf(p, l, ex)
 	}
-	features := ex.Count()
+	features = ex.Count()
 	t.Stats.Add(ex, held, l, features)
 	t.Measures.add(ex, held, clipped, p)
-	if err := t.Files.Add(p, raw, b.TagOf(ex)); err != nil {
-		return err
+	return p, features
+}
+
+// Lines makes the lines of an example's prediction.
+type Lines interface {
+	// AppendPrediction appends a line of -p, without its end. score is the prediction through the
+	// link.
+	AppendPrediction(dst []byte, score float32, tag []byte) []byte
+	// AppendRaw appends a line of -r, without tag and end.
+	AppendRaw(dst []byte) []byte
+}
+
+// AccountAs is Account for predictions whose lines have another form.
+func (t *Tally) AccountAs(b *feature.Batch, ex *feature.Example, held bool, clipped, l float32, lines Lines) error {
+	p, features := t.count(ex, held, clipped, l)
+	if out := t.Files.Predictions; out != nil && !t.Files.Mute {
+		if err := out.AddLine(lines.AppendPrediction(out.Buf[:0], p, b.TagOf(ex)), nil); err != nil {
+			return err
+		}
+	}
+	if out := t.Files.Raw; out != nil && !t.Files.Mute {
+		if err := out.AddLine(lines.AppendRaw(out.Buf[:0]), b.TagOf(ex)); err != nil {
+			return err
+		}
 	}
 	return t.Console.Table.Row(&t.Stats, t.ShowsHoldout(), ex.Label, p, features)
 }
@@ -125,15 +157,20 @@ func signOf(p, l float32, ex *feature.Example) (prediction, loss float32) {
 
 // JudgeBy returns a judge of examples with simple labels, by the predictions of predict.
 func (t *Tally) JudgeBy(predict func(fs []feature.Feature, initial float32, r loss.Range) float32) Judge {
-	return func(sums *metric.Sums, fs []feature.Feature, ex *feature.Example, r loss.Range) float32 {
-		clipped := predict(fs, ex.Initial, r)
-		p, l := t.Link.Apply(clipped), t.Loss.Loss(r, clipped, ex.Label)*ex.Weight
-		if t.Binary {
-			p, l = signOf(p, l, ex)
-		}
-		sums.Add(t.Measures.scale.caseOf(ex, clipped, p))
-		return l
+	return func(sums *metric.Sums, b *feature.Batch, ex *feature.Example, r loss.Range) float32 {
+		return t.JudgeScore(sums, predict(b.FeaturesOf(ex), ex.Initial, r), ex, r)
 	}
+}
+
+// JudgeScore adds an example with a simple label to sums by its prediction, and returns its loss
+// times its weight.
+func (t *Tally) JudgeScore(sums *metric.Sums, clipped float32, ex *feature.Example, r loss.Range) float32 {
+	p, l := t.Link.Apply(clipped), t.Loss.Loss(r, clipped, ex.Label)*ex.Weight
+	if t.Binary {
+		p, l = signOf(p, l, ex)
+	}
+	sums.Add(t.Measures.scale.caseOf(ex, clipped, p))
+	return l
 }
 
 // Share gathers the sums of all ranks into t.Job.All, when the stage has made its own

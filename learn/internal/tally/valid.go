@@ -49,7 +49,7 @@ func NewValidation(name string, data *stream.Dataset, set metric.Set, also strin
 
 // Judge predicts an example of the validation set within the range r, adds it to
 // the sums, and returns its loss times its weight.
-type Judge func(sums *metric.Sums, fs []feature.Feature, ex *feature.Example, r loss.Range) float32
+type Judge func(sums *metric.Sums, b *feature.Batch, ex *feature.Example, r loss.Range) float32
 
 // Improves reports whether the weights that were just measured are the best.
 func (v *Validation) Improves() bool {
@@ -63,7 +63,7 @@ func (v *Validation) judge(ctx context.Context, g *allreduce.Group, r loss.Range
 		if !ex.Labeled() || ex.Weight <= 0 {
 			return 0, 0
 		}
-		return float64(judge(v.own, b.FeaturesOf(ex), ex, r)), float64(ex.Weight)
+		return float64(judge(v.own, b, ex, r)), float64(ex.Weight)
 	})
 }
 

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction
+
+import (
+	"fmt"
+	"log/slog"
+	"math"
+	"strconv"
+
+	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/internal/merand"
+	"github.com/gvw-project/gvw/loss"
+	"github.com/gvw-project/gvw/optim/sgd"
+)
+
+// Spec describes a kind of learner.
+type Spec struct {
+	Name    string   // the option that enables it
+	Options []Option // its options, the one that enables it first
+	// Crosses reports whether the learner itself crosses the namespaces of the options on
+	// interactions, so that examples must come without interactions.
+	Crosses bool
+	// Above reports whether vw's stack has the learner above the link function, which then applies
+	// to the predictions of each linear learner.
+	Above bool
+	// Excludes returns the fault of a learner beside the rest of the configuration, empty if there
+	// is none; nil: nothing is excluded.
+	Excludes func(Setting) string
+	// New checks the options, and returns the learner to be made. Its error joins a [*Fault] for
+	// each fault.
+	New func(Values) (Plan, error)
+}
+
+// Fault is a fault of an option's value, or of an option beside others.
+type Fault struct {
+	Option string
+	Text   string
+}
+
+func (f *Fault) Error() string { return f.Option + ": " + f.Text }
+
+// Kind is the kind of value that an option takes.
+type Kind uint8
+
+const (
+	Flag   Kind = iota // none
+	Count              // a whole number, 0 or more
+	Number             // a float32
+	Word
+	Words // several words, as of -q
+)
+
+// Option is an option of a learner. Names, values and meanings are vw's, if vw has the learner.
+type Option struct {
+	Name    string // with underscores
+	Kind    Kind
+	Arg     string // name of the value in help
+	Help    string // one line
+	Default string // in help; empty: none
+	Choices []string
+	Kept    bool // models keep it
+}
+
+// Setting is what a learner may check of the rest of the configuration.
+type Setting struct {
+	Loss         string   // name of the loss function
+	Link         string   // name of the link function
+	Interactions []string // namespaces that are crossed
+	Cluster      bool     // the process is a rank of a job
+	TestOnly     bool
+	Rule         sgd.Config
+}
+
+// Plan is a learner that is to be made, with valid options.
+type Plan struct {
+	Slots    int // weights per feature; 0: 1
+	Learners int // linear learners among these, each with sums of its own; 0: as many as Slots
+	// Start changes the initial weights, which have been set by the options on weights.
+	Start func(*Env)
+	Make  func(*Env) (Learner, error)
+}
+
+// Widths returns the numbers of weights per feature and of linear learners.
+func (p Plan) Widths() (slots, learners int) {
+	slots = max(1, p.Slots)
+	if p.Learners == 0 {
+		return slots, slots
+	}
+	return slots, p.Learners
+}
+
+// Several reports whether several linear learners have sums of their own.
+func (p Plan) Several() bool {
+	_, learners := p.Widths()
+	return learners > 1
+}
+
+// Env is the surroundings of a learner.
+type Env struct {
+	Base   *sgd.Slots
+	Loss   loss.Loss
+	Seed   uint64        // of the options
+	Random *merand.State // vw's generator, which has drawn the initial weights
+	Bits   uint          // log2 of the number of weights
+	Cross  [][2]byte     // pairs of namespaces to cross, if Spec.Crosses
+	Log    *slog.Logger
+}
+
+// Result is the prediction for an example.
+type Result struct {
+	Raw   float32 // before its limitation to the range
+	Score float32 // prediction within the range
+	Loss  float32 // unweighted; 0 for an example without a label
+}
+
+// Learner predicts examples and learns from them. It is for one goroutine.
+type Learner interface {
+	// Predict predicts an example.
+	Predict(b *feature.Batch, ex *feature.Example) Result
+	// Learn predicts an example that has a label and a weight above 0, and learns from it.
+	Learn(b *feature.Batch, ex *feature.Example) Result
+}
+
+// Stateful is a learner with state outside the weights, in a fixed number of words.
+type Stateful interface {
+	Learner
+	AppendState(dst []uint64) []uint64
+	SetState(words []uint64)
+}
+
+// PassEnder is a learner with work at the end of a pass.
+type PassEnder interface {
+	Learner
+	EndPass()
+}
+
+// Reporter is a learner whose predictions have a form of their own in files. The results are those
+// of the last Predict or Learn.
+type Reporter interface {
+	Learner
+	// AppendPrediction appends a line of -p, without its end. score is the prediction through the
+	// link.
+	AppendPrediction(dst []byte, score float32, tag []byte) []byte
+	// AppendRaw appends a line of -r, without tag and end.
+	AppendRaw(dst []byte) []byte
+}
+
+// LossOf returns the loss of a prediction, 0 for an example without a label.
+func (e *Env) LossOf(score float32, ex *feature.Example) float32 {
+	if !ex.Labeled() {
+		return 0
+	}
+	return e.Loss.Loss(e.Base.Whole.Range, score, ex.Label)
+}
+
+// Values are the values of the options that are given.
+type Values map[string][]string
+
+// Has reports whether an option is given.
+func (v Values) Has(name string) bool { return len(v[name]) > 0 }
+
+// Word returns the value of an option, and otherwise if it is not given.
+func (v Values) Word(name, otherwise string) string {
+	if w := v[name]; len(w) > 0 {
+		return w[0]
+	}
+	return otherwise
+}
+
+// Count returns the value of an option between low and high, and low if it is not given.
+func (v Values) Count(name string, low, high int) (int, error) {
+	w := v.Word(name, strconv.Itoa(low))
+	n, err := strconv.Atoi(w)
+	if err != nil || n < low || n > high {
+		return low, &Fault{name, fmt.Sprintf("%s: want a whole number from %d to %d", w, low, high)}
+	}
+	return n, nil
+}
+
+// Number returns the value of an option, and otherwise if it is not given.
+func (v Values) Number(name string, otherwise float32) (float32, error) {
+	if !v.Has(name) {
+		return otherwise, nil
+	}
+	x, err := strconv.ParseFloat(v[name][0], 32)
+	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+		return otherwise, &Fault{name, v[name][0] + ": want a finite number"}
+	}
+	return float32(x), nil
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package reductions is the table of learners that are composed of linear ones (package reduction).
+//
+//	spec := reductions.Of(values) // the learner that the options enable
+package reductions
+
+import (
+	"github.com/gvw-project/gvw/learn/internal/reduction"
+	"github.com/gvw-project/gvw/learn/internal/reduction/lrq"
+)
+
+// All are the learners. A new one needs its package and its row here.
+var All = []reduction.Spec{
+	lrq.Spec,
+}
+
+// Of returns the learners that the options enable.
+func Of(v reduction.Values) []reduction.Spec {
+	var on []reduction.Spec
+	for _, s := range All {
+		if v.Has(s.Name) {
+			on = append(on, s)
+		}
+	}
+	return on
+}
+
+// Option returns the option of a name.
+func Option(name string) (reduction.Option, bool) {
+	for _, s := range All {
+		for _, o := range s.Options {
+			if o.Name == name {
+				return o, true
+			}
+		}
+	}
+	return reduction.Option{}, false
+}

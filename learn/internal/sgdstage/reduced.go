@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sgdstage
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/learn/internal/output"
+	"github.com/gvw-project/gvw/learn/internal/reduction"
+	"github.com/gvw-project/gvw/learn/internal/snapshot"
+	"github.com/gvw-project/gvw/learn/metric"
+	"github.com/gvw-project/gvw/loss"
+	"github.com/gvw-project/gvw/model"
+	"github.com/gvw-project/gvw/optim/sgd"
+)
+
+// Reduced is the stage of a learner that is composed of linear learners in one table (package
+// reduction). Its passes, averages, snapshots and models are those of Online.
+type Reduced struct {
+	Online
+	slots   *sgd.Slots
+	learner reduction.Learner
+	sums    jobSums // of the linear learners
+
+	state    reduction.Stateful // the learner, if it has state; nil: it has none
+	words    []uint64           // of that state
+	reporter reduction.Reporter // the learner, if its predictions have a form of their own; nil: they are numbers
+}
+
+// NewReduced returns the stage of a learner with the weights of slots.
+func NewReduced(c OnlineConfig, slots *sgd.Slots, learner reduction.Learner) *Reduced {
+	m := &Reduced{
+		Online: *NewOnline(c, slots.Whole), slots: slots, learner: learner, sums: newJobSums(slots.Sums(), nil),
+	}
+	m.state, _ = learner.(reduction.Stateful)
+	m.reporter, _ = learner.(reduction.Reporter)
+	m.also, m.made, m.work, m.alone = m.shareSums, m.model, m.Work, m.sums.alone
+	m.judge, m.use = m.judgeOne, slots.Use
+	return m
+}
+
+// shareSums is the collective of the sums.
+func (m *Reduced) shareSums(ctx context.Context, g *allreduce.Group) error {
+	return m.sums.share(ctx, g, m.Job.Total)
+}
+
+// Work predicts every example of the shard and learns from it.
+func (m *Reduced) Work(ctx context.Context) error {
+	ends := m.Length.Ends()
+	m.guard()
+	defer m.end()
+	return m.Read.Pass(ctx, m.Tally.Passes, func(b *feature.Batch, ex *feature.Example, held bool) error {
+		if ends.Before(m.Read.Place) { // as Online does
+			m.endPass()
+			m.Online.learner.EndPass()
+			m.Tally.Passes++
+		}
+		return m.process(b, ex, held)
+	})
+}
+
+// endPass ends a pass of the learner.
+func (m *Reduced) endPass() {
+	if l, ok := m.learner.(reduction.PassEnder); ok {
+		l.EndPass()
+	}
+}
+
+// process predicts an example, learns from it unless it is held out, and books the prediction.
+func (m *Reduced) process(b *feature.Batch, ex *feature.Example, held bool) error {
+	t := m.Tally
+	// As in vw the range follows the label before the example is predicted.
+	t.Observe(ex, held)
+	m.slots.Whole.Range = t.Seen
+	learns := t.Learns(held)
+	t.Calls.Count(ex, learns)
+	var r reduction.Result
+	if learns && ex.Labeled() && ex.Weight > 0 {
+		if r = m.learner.Learn(b, ex); hasDiverged(r.Raw, r.Loss) {
+			if err := diverged(m.Read, t.Passes+1, b, ex, divergence(ex, r.Raw, r.Loss), m.slots.Whole, output.OwnPlace); err != nil {
+				return err
+			}
+		}
+	} else {
+		r = m.learner.Predict(b, ex)
+	}
+	if m.reporter == nil {
+		return t.Account(b, ex, held, r.Raw, r.Score, r.Loss)
+	}
+	return t.AccountAs(b, ex, held, r.Score, r.Loss, m.reporter)
+}
+
+// judgeOne measures one example of the validation set.
+func (m *Reduced) judgeOne(sums *metric.Sums, b *feature.Batch, ex *feature.Example, r loss.Range) float32 {
+	m.slots.Whole.Range = r
+	if m.state == nil {
+		return m.Tally.JudgeScore(sums, m.learner.Predict(b, ex).Score, ex, r)
+	}
+	m.words = m.state.AppendState(m.words[:0])
+	score := m.learner.Predict(b, ex).Score
+	m.state.SetState(m.words)
+	return m.Tally.JudgeScore(sums, score, ex, r)
+}
+
+// Shared codes the part of the state that is the same on all ranks.
+func (m *Reduced) Shared(c *snapshot.Coder) {
+	m.Online.Shared(c)
+	m.Outcome(c)
+	m.sums.codeShared(c)
+}
+
+// Own codes the part of the state that only this rank has.
+func (m *Reduced) Own(c *snapshot.Coder) {
+	m.sums.codeOwn(c)
+	m.Online.Own(c)
+	if m.state == nil {
+		return
+	}
+	m.words = m.state.AppendState(m.words[:0])
+	for i := range m.words {
+		c.U64("state of the learner", &m.words[i])
+	}
+	if c.Reading() && c.Err() == nil {
+		m.state.SetState(m.words)
+	}
+}
+
+// Outcome codes the sums of the linear learners over all ranks.
+func (m *Reduced) Outcome(c *snapshot.Coder) { m.sums.codeAll(c) }
+
+// Shrink also keeps the contributions of the lost ranks to the sums of the job.
+func (m *Reduced) Shrink() (void bool, err error) {
+	if err := m.sums.lose(m.Job, false); err != nil {
+		return false, err
+	}
+	return m.Online.Shrink()
+}
+
+// Commit ends the pass.
+func (m *Reduced) Commit() error {
+	m.endPass()
+	return m.Online.Commit()
+}
+
+// Next returns the name of the next step, and reports whether there is one.
+func (m *Reduced) Next() (string, bool) {
+	_, more := m.Online.Next()
+	return fmt.Sprintf("pass %d of %d", m.done+1, m.Passes), more
+}
+
+// model returns the current model. With resume state it has the sums of each linear learner.
+func (m *Reduced) model() *model.Regressor {
+	reg := m.Online.model()
+	if reg.Resume == nil {
+		return reg
+	}
+	m.sums.keep(reg.Resume)
+	if len(m.sums.own) == 1 {
+		reg.Resume.Models = nil
+	}
+	return reg
+}

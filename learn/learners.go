@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gvw-project/gvw/learn/internal/reduction"
+	"github.com/gvw-project/gvw/learn/internal/reductions"
+	"github.com/gvw-project/gvw/learn/internal/sgdstage"
+	"github.com/gvw-project/gvw/learn/internal/usage"
+	"github.com/gvw-project/gvw/model"
+	"github.com/gvw-project/gvw/optim/ftrl"
+	"github.com/gvw-project/gvw/optim/sgd"
+)
+
+// LearnerConfig configures a learner that is composed of linear ones, such as low-rank interactions.
+// Their update rule is that of SGDConfig.
+type LearnerConfig struct {
+	// Options are the values of the learner's options, by the name of the option; that of a flag is
+	// "true". [LearnerOptions] lists them. A model keeps most of them. nil: a linear learner.
+	Options map[string][]string
+}
+
+// LearnerOption is an option of the learners of LearnerConfig.
+type LearnerOption struct {
+	Name    string   // key in LearnerConfig.Options
+	Learner string   // name of its learner, which the option of the same name enables
+	Values  string   // kind of its value: "flag", "count", "number", "word" or "words"
+	Arg     string   // name of the value in help; empty for a flag
+	Help    string   // one line
+	Default string   // in help; empty: none
+	Choices []string // values that the option takes; nil: others are checked by Validate
+}
+
+// LearnerOptions returns the options of all learners, in the order of help.
+func LearnerOptions() []LearnerOption {
+	var all []LearnerOption
+	for _, s := range reductions.All {
+		for _, o := range s.Options {
+			all = append(all, LearnerOption{
+				Name: o.Name, Learner: s.Name, Values: [...]string{"flag", "count", "number", "word", "words"}[o.Kind],
+				Arg: o.Arg, Help: o.Help, Default: o.Default, Choices: o.Choices,
+			})
+		}
+	}
+	return all
+}
+
+// on reports whether a learner is enabled.
+func (c *LearnerConfig) on() bool { return len(c.learners()) > 0 }
+
+// learners returns the learners that are enabled. A valid configuration has one at most.
+func (c *LearnerConfig) learners() []reduction.Spec { return reductions.Of(c.Options) }
+
+// field returns the field of an option, for messages.
+func (c *LearnerConfig) field(option string) string { return "Learner.Options=" + option }
+
+// name returns the field of the learner, for messages.
+func (c *LearnerConfig) name() string { return c.field(c.learners()[0].Name) }
+
+// Validate reports every fault of the group at once. As in vw the options of a learner that is not
+// enabled have no effect.
+func (c *LearnerConfig) Validate() error {
+	var f usage.Faults
+	for _, name := range slices.Sorted(maps.Keys(c.Options)) {
+		o, ok := reductions.Option(name)
+		switch {
+		case !ok:
+			f.Add("Learner.Options", "no learner has the option %q", name)
+		case len(c.Options[name]) == 0 || len(c.Options[name]) > 1 && o.Kind != reduction.Words:
+			f.Add(c.field(name), "%d values: want one", len(c.Options[name]))
+		case o.Choices != nil && !slices.Contains(o.Choices, c.Options[name][0]):
+			f.Add(c.field(name), "%q: want one of %s", c.Options[name][0], strings.Join(o.Choices, ", "))
+		}
+	}
+	on := c.learners()
+	for i, s := range on {
+		if i > 0 {
+			f.Add(c.field(s.Name), "one learner is composed at a time: leave it or learn.Config.%s out", c.field(on[0].Name))
+			continue
+		}
+		_, err := s.New(c.Options)
+		for _, err := range joinedErrors(err) {
+			fault, ok := errors.AsType[*reduction.Fault](err)
+			if !ok {
+				fault = &reduction.Fault{Option: s.Name, Text: err.Error()}
+			}
+			f.Add(c.field(fault.Option), "%s", fault.Text)
+		}
+	}
+	return f.Err()
+}
+
+// joinedErrors returns the errors that err joins.
+func joinedErrors(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return joined.Unwrap()
+	}
+	if err == nil {
+		return nil
+	}
+	return []error{err}
+}
+
+// validateLearner reports options that contradict a composed learner.
+func (c *Config) validateLearner(f *usage.Faults) {
+	if !c.Learner.on() {
+		return
+	}
+	name := c.Learner.name()
+	for _, other := range []struct {
+		given bool
+		field string
+		text  string
+	}{
+		{c.batches(), "Batch.BFGS", "it is another learner"},
+		{c.OAA.Classes > 0, "OAA.Classes", "a learner of classes is composed of linear ones only"},
+		{c.FTRL.Rule != ftrl.None, "FTRL.Rule", "the linear learners follow SGD"},
+		{c.LDA.Topics > 0, "LDA.Topics", "it is another learner"},
+		{c.Malt.on(), "Malt.Graph", "ranks exchange the weights of linear learners only"},
+		{c.Average.on(), "Average.Aggregate", "it is for one linear model"},
+		{c.named(), "Output.Audit", "the features of the learner have no names"},
+		{len(c.Data.ClassWeights) > 0, "Data.ClassWeights", "give the weights in the data instead"},
+		{c.Model.FeatureMask != "", "Model.FeatureMask", "it is for one linear model"},
+	} {
+		if other.given {
+			f.Add(other.field, "%s: leave it or learn.Config.%s out", other.text, name)
+		}
+	}
+	spec := c.Learner.learners()[0]
+	if spec.Excludes == nil {
+		return
+	}
+	if text := spec.Excludes(c.learnerSetting()); text != "" {
+		f.Add(name, "%s", text)
+	}
+}
+
+// learnerSetting returns what a learner may check of the configuration.
+func (c *Config) learnerSetting() reduction.Setting {
+	rule, _ := c.updateRule() // its faults have been reported
+	return reduction.Setting{
+		Loss: c.Loss.Function, Link: c.Loss.Link, Interactions: c.Features.Namespaces.Crossed(),
+		Cluster: c.Cluster.Join != nil, TestOnly: c.TestOnly, Rule: rule,
+	}
+}
+
+// learnerOptions returns the options of the learner that a model keeps, as in vw.
+func (c *Config) learnerOptions(resume bool) []model.Option {
+	var kept []model.Option
+	for _, s := range c.Learner.learners() {
+		for _, o := range s.Options {
+			for _, v := range c.Learner.Options[o.Name] {
+				switch {
+				case !o.Kept:
+				case o.Kind == reduction.Flag:
+					kept = append(kept, model.Option{Name: o.Name})
+				default:
+					kept = append(kept, model.Option{Name: o.Name, Value: v})
+				}
+			}
+		}
+		if plan, err := s.New(c.Learner.Options); err == nil && resume && plan.Several() {
+			kept = append(kept, model.Option{Name: "per_model_save_load"})
+		}
+	}
+	return kept
+}
+
+// takeLearner merges the options of a learner that a model keeps into c. Options that the caller
+// has given, too, must have the same values.
+func (c *Config) takeLearner(name string, h *model.Header) error {
+	kept := map[string][]string{}
+	for _, o := range h.Options {
+		if _, ok := reductions.Option(o.Name); ok {
+			v := o.Value
+			if v == "" {
+				v = "true"
+			}
+			kept[o.Name] = append(kept[o.Name], v)
+		}
+	}
+	for _, option := range slices.Sorted(maps.Keys(kept)) {
+		given := c.Learner.Options[option]
+		if len(given) > 0 && !slices.Equal(slices.Sorted(slices.Values(given)), slices.Sorted(slices.Values(kept[option]))) {
+			return usage.New(c.Learner.field(option), "Disagreeing option values for '%s': '%s' vs '%s' (of %s)", option, strings.Join(given, " "), strings.Join(kept[option], " "), name)
+		}
+	}
+	if len(kept) == 0 {
+		return nil
+	}
+	merged := maps.Clone(c.Learner.Options) // the caller owns the map
+	if merged == nil {
+		merged = map[string][]string{}
+	}
+	maps.Copy(merged, kept)
+	c.Learner.Options = merged
+	return nil
+}
+
+// learnerDigest passes to add the options of the learner, on which all ranks must agree.
+func (c *Config) learnerDigest(add func(name string, value any)) {
+	for _, s := range c.Learner.learners() {
+		for _, o := range s.Options {
+			if v := c.Learner.Options[o.Name]; len(v) > 0 {
+				add(o.Name, strings.Join(v, ","))
+			}
+		}
+	}
+}
+
+// reduced returns the stage of a composed learner, for training or testing.
+func (r *runner) reduced() (*sgdstage.Reduced, error) {
+	c, rule := &r.cfg, r.rule
+	pitch := rule.Stride()
+	if c.TestOnly && !c.keeps() {
+		rule, c.Model.PredictOnly = forTesting(rule), true
+	}
+	spec := c.Learner.learners()[0]
+	plan, err := spec.New(c.Learner.Options)
+	if err != nil {
+		return nil, err
+	}
+	width, learners := plan.Widths()
+	slots, err := sgd.NewSlots(rule, r.tally.Loss, width, learners, pitch)
+	if err != nil {
+		return nil, usage.New(c.Learner.name(), "%v: give a larger learn.Config.Features.Bits", err)
+	}
+	env := &reduction.Env{
+		Base: slots, Loss: r.tally.Loss, Seed: uint64(c.Model.Start.Seed), Random: &c.Model.Start.Seed,
+		Bits: c.Features.Bits, Log: c.Diagnostics.Log,
+	}
+	whole := slots.Whole
+	c.startWeights(whole.Weights(), whole.Stride(), rule)
+	c.startConstant(whole.Weights(), whole.Stride())
+	if plan.Start != nil {
+		plan.Start(env)
+	}
+	if c.Cluster.Join != nil {
+		// Ranks draw different numbers, and write models of the same bytes.
+		own := c.Model.Start.Seed
+		env.Random = &own
+	}
+	learner, err := plan.Make(env)
+	if err != nil {
+		return nil, fmt.Errorf("learner %s: %w", spec.Name, err)
+	}
+	if err := r.load(whole, rule); err != nil {
+		return nil, err
+	}
+	if r.initial != nil {
+		r.initial.intoSums(slots.Sums())
+	}
+	c.startStates(whole)
+	if err := r.console.OpenTable(); err != nil {
+		return nil, err
+	}
+	return sgdstage.NewReduced(r.onlineConfig(rule, c.Passes), slots, learner), nil
+}

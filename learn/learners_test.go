@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gvw-project/gvw/learn/internal/reductions"
+	"github.com/gvw-project/gvw/model"
+)
+
+// learnerCases are options of each composed learner, for texts of one namespace, f.
+var learnerCases = map[string][]string{
+	"lrq": {"lrq=ff3", "lrq=ff2 lrqdropout=true"},
+}
+
+// learnerValues reads options as learnerCases has them.
+func learnerValues(options string) map[string][]string {
+	v := map[string][]string{}
+	for o := range strings.FieldsSeq(options) {
+		name, value, _ := strings.Cut(o, "=")
+		v[name] = append(v[name], value)
+	}
+	return v
+}
+
+// init adds the composed learners to the methods that the tests of recovery train by.
+func init() {
+	for _, s := range reductions.All {
+		for _, options := range learnerCases[s.Name] {
+			recovered = append(recovered, method{options, func(c *Config) {
+				c.Learner.Options = learnerValues(options)
+				c.Passes, c.Model.PredictOnly = 3, false
+			}})
+			recovered = append(recovered, method{options + ", holdout, large table", func(c *Config) {
+				c.Learner.Options = learnerValues(options)
+				c.Features.Bits, c.Passes, c.Holdout.Off = 15, 4, false
+			}})
+		}
+	}
+}
+
+// Every learner of the table has cases here, and its options are consistent.
+func TestLearnersAreTested(t *testing.T) {
+	seen := map[string]bool{}
+	for _, s := range reductions.All {
+		if len(learnerCases[s.Name]) == 0 {
+			t.Errorf("learner %s: no cases in learnerCases", s.Name)
+		}
+		if len(s.Options) == 0 || s.Options[0].Name != s.Name {
+			t.Errorf("learner %s: its first option is another one", s.Name)
+		}
+		for _, o := range s.Options {
+			if seen[o.Name] {
+				t.Errorf("option %s: two learners have it", o.Name)
+			}
+			seen[o.Name] = true
+		}
+	}
+}
+
+// No learner allocates for an example.
+func TestLearnersAllocateNothingPerExample(t *testing.T) {
+	if testing.Short() {
+		t.Skip("counts allocations of whole runs; the race detector adds its own")
+	}
+	small, large := randomText(500), randomText(10_000)
+	for _, s := range reductions.All {
+		for _, options := range learnerCases[s.Name] {
+			run := func(text string) float64 {
+				c := Config{
+					Data: DataConfig{Inputs: []Input{textInput("text", text)}}, Features: FeatureConfig{Bits: 12},
+					Holdout: HoldoutConfig{Off: true}, Learner: LearnerConfig{Options: learnerValues(options)},
+				}
+				return testing.AllocsPerRun(3, func() {
+					if _, err := Run(t.Context(), c); err != nil {
+						t.Fatal(err)
+					}
+				})
+			}
+			if grown := run(large) - run(small); grown > 2000 {
+				t.Errorf("%s: 9,500 examples more cost %v allocations more, want at most 2000", options, grown)
+			}
+		}
+	}
+}
+
+// A model keeps the options of its learner, and other values are refused.
+func TestLearnerOptionsOfModels(t *testing.T) {
+	c := Config{Learner: LearnerConfig{Options: learnerValues("lrq=ab3")}}
+	var h model.Header
+	h.Options = c.learnerOptions(true)
+	var other Config
+	if err := other.takeLearner("m", &h); err != nil || other.Learner.Options["lrq"][0] != "ab3" {
+		t.Errorf("got %v, error %v", other.Learner.Options, err)
+	}
+	other.Learner.Options = learnerValues("lrq=ab4")
+	if err := other.takeLearner("m", &h); err == nil || !strings.Contains(err.Error(), "Disagreeing option values for 'lrq': 'ab4' vs 'ab3'") {
+		t.Errorf("another value: got error %v", err)
+	}
+}

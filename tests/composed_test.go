@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tests
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// composedCase is a case of vw's learners that are composed of linear ones. Its predictions,
+// of training and of a test by vw's model, and that model were recorded with vw 9.11.9:
+//
+//	vw -d DATA OPTIONS -p train.pred -f model --quiet
+//	vw -d DATA -t -i model UNKEPT -p test.pred --quiet
+//
+// DATA are the first 200 lines of a text of testdata/golden.
+type composedCase struct{ name, data, options, unkept string }
+
+// tolComposed is the distance of a prediction from vw's.
+const tolComposed = 1e-4
+
+func composedCases(t *testing.T) (cases []composedCase) {
+	for line := range strings.Lines(readFile(t, "testdata/composed/INDEX.tsv")) {
+		f := append(strings.Split(strings.TrimSuffix(line, "\n"), "\t"), "")
+		cases = append(cases, composedCase{f[0], f[1], f[2], f[3]})
+	}
+	return cases
+}
+
+// folder returns a folder with the data of the case.
+func (c *composedCase) folder(t *testing.T) string {
+	dir := t.TempDir()
+	lines := strings.SplitAfterN(readFile(t, filepath.Join("testdata", "golden", c.data+".vw.gz")), "\n", 201)
+	writeFile(t, filepath.Join(dir, "data"), strings.Join(lines[:200], ""))
+	return dir
+}
+
+// train returns the options of the recorded training.
+func (c *composedCase) train(model string) []string {
+	return append(strings.Fields("-d data --quiet -p train.pred -f "+model), strings.Fields(c.options)...)
+}
+
+// test returns the options of a test by a model.
+func (c *composedCase) test(model, out string) []string {
+	return append(strings.Fields("-d data -t --quiet -i "+model+" -p "+out), strings.Fields(c.unkept)...)
+}
+
+// TestComposedLearnersGolden compares composed learners with recorded predictions of vw.
+func TestComposedLearnersGolden(t *testing.T) {
+	t.Parallel()
+	for _, c := range composedCases(t) {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			recorded := func(kind string) string {
+				return readFile(t, filepath.Join("testdata", "composed", c.name+"."+kind+".gz"))
+			}
+			dir := c.folder(t)
+			writeFile(t, filepath.Join(dir, "theirs"), recorded("model"))
+			gvw(t, dir, c.train("m")...)
+			gvw(t, dir, c.test("theirs", "theirs.pred")...)
+			gvw(t, dir, c.test("m", "own.pred")...)
+			comparePredictionsTo(t, readFile(t, filepath.Join(dir, "train.pred")), recorded("train"), tolComposed)
+			comparePredictionsTo(t, readFile(t, filepath.Join(dir, "theirs.pred")), recorded("test"), tolComposed)
+			comparePredictionsTo(t, readFile(t, filepath.Join(dir, "own.pred")), recorded("test"), tolComposed)
+		})
+	}
+}
+
+// TestComposedModelsGoBothWays reads gvw's models by the real vw, and continues the training of
+// either program with the other.
+func TestComposedModelsGoBothWays(t *testing.T) {
+	t.Parallel()
+	vw := realVW(t)
+	for _, c := range composedCases(t) {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir := c.folder(t)
+			read := func(name string) string { return readFile(t, filepath.Join(dir, name)) }
+			gvw(t, dir, c.train("ours")...)
+			realRun(t, dir, vw, c.train("theirs")...)
+			realRun(t, dir, vw, c.test("theirs", "tt")...)
+			realRun(t, dir, vw, c.test("ours", "ot")...)
+			comparePredictionsTo(t, read("ot"), read("tt"), tolComposed)
+
+			again := func(from, to string) []string {
+				return append(strings.Fields("-d data --quiet -i "+from+" -f "+to), strings.Fields(c.unkept)...)
+			}
+			gvw(t, dir, again("theirs", "theirs+ours")...)
+			realRun(t, dir, vw, again("ours", "ours+theirs")...)
+			realRun(t, dir, vw, again("theirs", "theirs+theirs")...)
+			for _, model := range []string{"theirs+ours", "ours+theirs", "theirs+theirs"} {
+				realRun(t, dir, vw, c.test(model, model+".pred")...)
+			}
+			comparePredictionsTo(t, read("theirs+ours.pred"), read("theirs+theirs.pred"), 1e-3)
+			comparePredictionsTo(t, read("ours+theirs.pred"), read("theirs+theirs.pred"), 1e-3)
+		})
+	}
+}
+
+// The commands of docs/vw-learners.md, run in order, succeed.
+func TestPageOfComposedLearners(t *testing.T) {
+	t.Parallel()
+	page := openPage(t, "vw-learners.md")
+	commands := page.commands()
+	if len(commands) < 4 {
+		t.Fatalf("got %d commands, want 4 at least: does the page still indent them by four blanks?", len(commands))
+	}
+	for _, line := range commands {
+		page.shell(t, line)
+	}
+}
