@@ -103,6 +103,23 @@ next:
 	VZEROUPPER
 	RET
 
+// DOT adds the product of eight columns at R12 of the row at REG to ACC.
+#define DOT(REG, ACC, T) \
+	VMOVUPS (REG)(R12*1), T \
+	VMULPS  Y8, T, T        \
+	VADDPS  T, ACC, ACC
+
+// ADDRESS sets REG to the address of row BX+I.
+#define ADDRESS(I, REG) \
+	MOVL  (I*4)(R11)(BX*4), REG \
+	IMULQ DX, REG               \
+	ADDQ  R10, REG
+
+// HALVES adds the upper four lanes of Y to its lower four.
+#define HALVES(Y, X, T) \
+	VEXTRACTF128 $1, Y, T \
+	VADDPS       T, X, X
+
 // func divideRows(shares, dots, weights, v, table *float32, index *uint32, n, width int)
 TEXT ·divideRows(SB), NOSPLIT, $0-64
 	MOVQ shares+0(FP), DI
@@ -115,6 +132,55 @@ TEXT ·divideRows(SB), NOSPLIT, $0-64
 	MOVQ width+56(FP), DX
 	SHLQ $2, DX                // bytes
 	XORQ BX, BX
+	SUBQ $4, CX
+	JLT  rest
+
+rows:                              // four rows at a time: their sums are independent
+	ADDRESS(0, AX)
+	ADDRESS(1, R13)
+	ADDRESS(2, R14)
+	ADDRESS(3, R15)
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	XORQ   R12, R12
+
+columns:
+	VMOVUPS (SI)(R12*1), Y8
+	DOT(AX, Y0, Y4)
+	DOT(R13, Y1, Y5)
+	DOT(R14, Y2, Y6)
+	DOT(R15, Y3, Y7)
+	ADDQ    $32, R12
+	CMPQ    R12, DX
+	JLT     columns
+
+	HALVES(Y0, X0, X4)
+	HALVES(Y1, X1, X5)
+	HALVES(Y2, X2, X6)
+	HALVES(Y3, X3, X7)
+	VUNPCKLPS X1, X0, X4 // lanes 0 and 1 of rows 0 and 1
+	VUNPCKHPS X1, X0, X5 // lanes 2 and 3
+	VADDPS    X5, X4, X4
+	VUNPCKLPS X3, X2, X6
+	VUNPCKHPS X3, X2, X7
+	VADDPS    X7, X6, X6
+	VMOVLHPS  X6, X4, X0 // 0+2 of the four rows
+	VMOVHLPS  X4, X6, X1 // 1+3
+	VADDPS    X1, X0, X0
+	VMOVUPS   X0, (R8)(BX*4)
+	VMOVUPS   (R9)(BX*4), X1
+	VDIVPS    X0, X1, X1
+	VMOVUPS   X1, (DI)(BX*4)
+	ADDQ      $4, BX
+	CMPQ      BX, CX
+	JLE       rows
+
+rest:
+	ADDQ $4, CX
+	CMPQ BX, CX
+	JGE  done
 
 row:
 	MOVL   (R11)(BX*4), AX
@@ -144,6 +210,8 @@ column:
 	INCQ         BX
 	CMPQ         BX, CX
 	JLT          row
+
+done:
 	VZEROUPPER
 	RET
 
