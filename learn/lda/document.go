@@ -9,28 +9,28 @@ import (
 	"github.com/gvw-project/gvw/internal/kernels"
 )
 
-// document infers the topics of the document whose words are from … to-1 of the batch. It sets
+// document infers the topics of the document of length words that are from … to-1 of the batch. It sets
 // gamma, leaves the shares of the words and the document's e^E[log θ] in the batch, and returns
 // the bound. It adds E[log θ] to shares, unless that is nil.
-func (l *Learner) document(gamma []float32, shares []float64, from, to int) float64 {
+func (l *Learner) document(gamma []float32, shares []float64, length float64, from, to int) float64 {
 	b := &l.batch
 	b.old = fit(b.old, l.width)
 	rows := kernels.Rows{Table: b.table, Index: b.index[from:to], Weight: b.counts[from:to]}
 	for k := range gamma {
 		gamma[k] = 1
 	}
-	sum := float32(l.cfg.Topics) // of gamma
+	// The sum of γ is the same from the first iteration on. Before it all topics are equal, and their
+	// scale has no effect.
+	scale := float32(fmath.Exp(-fmath.Digamma(l.prior.sum+length, l.cut())))
 	for range l.cfg.Iterations {
 		copy(b.v, gamma)
 		l.expDigammas(b.v)
-		scale := float32(fmath.Exp(-fmath.Digamma(float64(sum), l.cut())))
 		for k, x := range b.v {
 			b.v[k] = max(float32(x*scale), least)
 		}
 		rows.Divide(b.shares, b.dots, b.v)
 		rows.Combine(b.sum, b.shares)
-		change := float32(0)
-		sum = 0
+		change, sum := float32(0), float32(0)
 		for k := range l.cfg.Topics {
 			g := float32(b.sum[k]*b.v[k]) + l.alpha[k]
 			change += float32(math.Abs(float64(g - gamma[k])))

@@ -153,7 +153,7 @@ func (l *Learner) Step(learns bool) {
 	}
 	from := 0
 	for d, to := range b.ends {
-		b.bounds[d] = l.document(b.gamma[d*l.width:][:l.width], shares, from, to)
+		b.bounds[d] = l.document(b.gamma[d*l.width:][:l.width], shares, l.Length(d), from, to)
 		if learns {
 			rows := kernels.Rows{Table: b.table, Index: b.index[from:to], Weight: b.counts[from:to]}
 			rows.Add(stats, b.shares, b.v)

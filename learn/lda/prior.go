@@ -13,6 +13,7 @@ import (
 type prior struct {
 	logs     []float64 // ln Γ(α_k)
 	digammas []float64 // ψ(α_k)
+	sum      float64   // Σα
 	logNorm  float64   // ln Γ(Σα) - Σ ln Γ(α_k)
 
 	shares, step []float64 // of a batch, by topic: the sums of E[log θ], and the change of α
@@ -33,14 +34,13 @@ func newPrior(k int) prior {
 
 // set takes the priors of the topics.
 func (p *prior) set(alpha []float32) {
-	sum := 0.0
-	p.logNorm = 0
+	p.sum, p.logNorm = 0, 0
 	for k, a := range alpha {
 		p.logs[k], p.digammas[k] = fmath.Lgamma(float64(a)), fmath.Digamma(float64(a), priorCut)
 		p.logNorm -= p.logs[k]
-		sum += float64(a)
+		p.sum += float64(a)
 	}
-	p.logNorm += fmath.Lgamma(sum)
+	p.logNorm += fmath.Lgamma(p.sum)
 }
 
 // bound returns E[log p(θ)] - E[log q(θ)] for a document, and adds E[log θ] to shares, unless that
