@@ -48,7 +48,16 @@ func (s *Sums) Usable(req Request, pass int) error {
 		}
 		return nil
 	}
+	if req.Features != nil {
+		for _, v := range s.Matrix {
+			if err := number("Hessian", v); err != nil {
+				return err
+			}
+		}
+	}
 	switch req.Kind {
+	case Matrix:
+		return nil
 	case Curvature:
 		return number("curvature", s.Curvature)
 	case Product:

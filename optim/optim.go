@@ -25,6 +25,8 @@ const (
 	Local
 	// Trial requests Trials: the loss at X + Steps[k]·Dir for each k.
 	Trial
+	// Matrix requests Matrix. A Gradient request with Features requests it, too.
+	Matrix
 )
 
 // String returns the name that messages use.
@@ -42,6 +44,8 @@ func (k Kind) String() string {
 		return "local direction"
 	case Trial:
 		return "trial of steps"
+	case Matrix:
+		return "Hessian"
 	}
 	return fmt.Sprintf("Kind(%d)", uint8(k))
 }
@@ -61,6 +65,9 @@ type Request struct {
 	// Round is the number of the gradient pass at X whose second derivatives a Product or Local
 	// request needs; for a First or Gradient request, the number that this pass has.
 	Round int
+	// Features are the weights between which Matrix has second derivatives, in ascending order; nil
+	// where it is not requested.
+	Features []uint32
 	// Weight is the sum of the importance weights of all ranks, and Precond the inverse of the
 	// diagonal of the Hessian, for a Local request.
 	Weight  float64
@@ -77,7 +84,12 @@ type Sums struct {
 	Gradient  []float32 // Σ w·l'(p, y)·x
 	Diagonal  []float32 // Σ w·l''(p, y)·x², the diagonal of H
 	Trials    []float64 // Σ w·l(p, y) for each step
+	// Matrix is H between Request.Features, its lower triangle row by row: [Triangle] numbers.
+	Matrix []float64
 }
+
+// Triangle returns the number of elements in the lower triangle of a symmetric n × n matrix.
+func Triangle(n int) int { return n * (n + 1) / 2 }
 
 // Objective is a function that is evaluated by a pass over data. Evaluate
 // overwrites the fields of dst that req.Kind names; the vectors have the length
@@ -187,6 +199,9 @@ func (s *Sums) Check(req Request) error {
 		if len(s.Trials) != len(req.Steps) {
 			errs = append(errs, fmt.Errorf("there are losses for %d steps, want %d", len(s.Trials), len(req.Steps)))
 		}
+	}
+	if n := Triangle(len(req.Features)); req.Features != nil && len(s.Matrix) != n {
+		errs = append(errs, fmt.Errorf("the Hessian has %d elements, want %d", len(s.Matrix), n))
 	}
 	return errors.Join(errs...)
 }

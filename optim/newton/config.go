@@ -3,6 +3,7 @@
 package newton
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/gvw-project/gvw/optim/descent"
@@ -20,6 +21,9 @@ type Config struct {
 	// Average asks for the mean of the ranks' own Newton directions (GIANT) instead of
 	// products: two vectors a step. False: Newton's method on the sums of all ranks.
 	Average bool
+	// Matrix sums the Hessian as a matrix if at most MaxFeatures weights have curvature in the first
+	// pass. A direction then takes no products. It excludes Average. False: products.
+	Matrix bool
 }
 
 const (
@@ -51,7 +55,11 @@ const maxTrials = len(around)
 // Validate reports all faults of the configuration for n weights.
 func (c *Config) Validate(n int) error {
 	d := descent.Config{Penalty: c.Penalty, Termination: c.Termination, MaxPasses: c.MaxPasses}
-	if err := d.Validate(n); err != nil {
+	err := d.Validate(n)
+	if c.Average && c.Matrix {
+		err = errors.Join(err, errors.New("a mean of directions needs no matrix: leave Matrix or Average out"))
+	}
+	if err != nil {
 		return fmt.Errorf("newton: %w", err)
 	}
 	return nil

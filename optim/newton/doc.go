@@ -11,8 +11,11 @@
 //
 // Pass 1 computes the loss f, its gradient g and the diagonal of the Hessian H, of which the
 // preconditioner is made as in package descent. A direction s then solves (H+Λ)s = −g, Λ being
-// the regulariser, in one of two ways:
+// the regulariser, in one of three ways:
 //
+//   - With Config.Matrix, if at most [MaxFeatures] weights have curvature, each gradient comes with
+//     their whole Hessian. The system is solved directly, and a step needs one request. The first
+//     step needs a request of kind Matrix besides, since pass 1 finds the features.
 //   - Conjugate gradients ([CG]) need one product of H with a vector per iteration: a request of
 //     kind Product. They end by the rule of liblinear, when an iteration gains less than
 //     [Tolerance] of the mean gain so far.
@@ -38,7 +41,7 @@
 //
 // All that a solver needs between two passes is in [State]: take it, send it, and [Restore]
 // continues where the first one stopped, to the last bit. Newton's method needs 7 vectors of the
-// weights' length, and the mean of directions 6.
+// weights' length, and the mean of directions 6. A matrix of n features adds n(n+1)/2 float64.
 //
 // # Arithmetic
 //

@@ -18,6 +18,10 @@ type Solver struct {
 	g     []float32 // sums of the current pass
 	steps [maxTrials]float64
 	sums  [maxTrials]float64
+
+	features []uint32  // of the matrix; nil: there is none
+	matrix   []float64 // their Hessian in the current pass
+	solution []float64 // direction of the features
 }
 
 var _ optim.Solver = (*Solver)(nil)
@@ -38,7 +42,20 @@ func Restore(cfg Config, st State) (*Solver, error) {
 	if err := st.check(&cfg); err != nil {
 		return nil, err
 	}
-	return &Solver{st: st, cfg: cfg, g: make([]float32, len(st.X))}, nil
+	s := &Solver{st: st, cfg: cfg, g: make([]float32, len(st.X))}
+	if st.Features > 0 {
+		if s.choose(st.D); len(s.features) != st.Features {
+			return nil, fmt.Errorf("newton: state: a Hessian of %d features, want %d", st.Features, len(s.features))
+		}
+	}
+	return s, nil
+}
+
+// choose chooses the features of the matrix, none if too many have curvature, and provides its memory.
+func (s *Solver) choose(diagonal []float32) {
+	s.features = features(diagonal, MaxFeatures)
+	s.matrix = make([]float64, optim.Triangle(len(s.features)))
+	s.solution = make([]float64, len(s.features))
 }
 
 // State returns the state itself. Its vectors are the solver's, and are valid until the next
@@ -74,8 +91,13 @@ func (s *Solver) request() optim.Request {
 	st := &s.st
 	req := optim.Request{Kind: st.Next, X: st.X, Round: st.Round}
 	switch st.Next {
-	case optim.First, optim.Gradient:
+	case optim.First:
 		req.Round++
+	case optim.Gradient:
+		req.Round++
+		req.Features = s.features
+	case optim.Matrix:
+		req.Features = s.features
 	case optim.Product:
 		req.Dir = st.D
 	case optim.Local:
@@ -112,10 +134,15 @@ func (s *Solver) Accept(sums *optim.Sums) error {
 	switch st.Next {
 	case optim.First:
 		st.Weight = sums.Weight
+		if s.cfg.Matrix { // before Precond, which the diagonal may be, changes
+			s.choose(sums.Diagonal)
+			st.Features = len(s.features)
+			copy(st.D, sums.Diagonal)
+		}
 		copy(st.Precond, sums.Diagonal)
 		s.cfg.Penalty.Precondition(st.Precond, st.Precond, true)
 		st.Loss = sums.Loss + s.gradient(sums, &row)
-		s.begin(&row)
+		s.begin(nil, &row)
 	case optim.Gradient:
 		s.judge(sums, &row)
 	case optim.Product:
@@ -127,11 +154,14 @@ func (s *Solver) Accept(sums *optim.Sums) error {
 			s.stop(optim.NoCurvature, &row)
 		}
 	case optim.Trial:
-		s.choose(sums, &row)
+		s.pick(sums, &row)
+	case optim.Matrix:
+		s.follow(sums.Matrix, &row)
 	}
 	st.Pass++
 	if st.Status == optim.Running && st.Pass >= s.cfg.MaxPasses {
 		if st.Next == optim.Product && st.Iter > 0 { // what there is of the direction is one
+			s.measure(&row)
 			s.advance(1, &row)
 		}
 		s.stop(optim.PassLimit, &row)
@@ -157,16 +187,24 @@ func (s *Solver) gradient(sums *optim.Sums, row *optim.Row) float64 {
 	return penalty
 }
 
-// begin starts the search for a direction at X, where f is Loss and the gradient is g.
-func (s *Solver) begin(row *optim.Row) {
+// begin starts the search for a direction at X, where f is Loss and the gradient is g. matrix is the
+// Hessian there; nil: it is not known yet.
+func (s *Solver) begin(matrix []float64, row *optim.Row) {
 	st := &s.st
 	st.Round++
 	copy(st.X0, st.X)
 	st.Step, st.Tried = 0, 0
-	if s.cfg.Average {
+	if s.cfg.Average || st.Features > 0 {
 		copy(st.R, s.g)
-		if st.Next = optim.Local; row.Conditioned == 0 {
+		switch {
+		case row.Conditioned == 0:
 			s.stop(optim.ZeroDerivative, row)
+		case s.cfg.Average:
+			st.Next = optim.Local
+		case matrix == nil:
+			st.Next = optim.Matrix
+		default:
+			s.follow(matrix, row)
 		}
 		return
 	}
@@ -176,6 +214,31 @@ func (s *Solver) begin(row *optim.Row) {
 	}
 	s.keep(c)
 	st.Next = optim.Product
+}
+
+// follow moves the weights along the direction of a Hessian.
+func (s *Solver) follow(matrix []float64, row *optim.Row) {
+	st := &s.st
+	copy(s.matrix, matrix) // the caller keeps its sums
+	s.direct(s.matrix)
+	st.Slope = vector.Dot(st.R, st.S)
+	if !(st.Slope < 0) {
+		s.stop(optim.NoCurvature, row)
+		return
+	}
+	st.Q = st.Slope / 2
+	row.Curvature = -st.Slope / st.Weight
+	s.whole(row)
+}
+
+// whole moves the weights by a whole step, and ends the run if the quadratic model promises little.
+func (s *Solver) whole(row *optim.Row) {
+	st := &s.st
+	s.advance(1, row)
+	st.Next = optim.Gradient
+	if -st.Q < float64(s.cfg.Termination*st.Loss) {
+		s.stop(optim.Converged, row)
+	}
 }
 
 // system returns the system of conjugate gradients, whose vectors are those of the state.
@@ -203,21 +266,21 @@ func (s *Solver) product(sums *optim.Sums, row *optim.Row) {
 		s.stop(optim.NoCurvature, row)
 		return
 	}
-	s.advance(1, row)
-	st.Next = optim.Gradient
-	if -st.Q < float64(s.cfg.Termination*st.Loss) {
-		s.stop(optim.Converged, row)
-	}
+	s.measure(row)
+	s.whole(row)
+}
+
+// measure sets the slope and the curvature along the direction of conjugate gradients.
+func (s *Solver) measure(row *optim.Row) {
+	st := &s.st
+	// As r = −g−Hs, −s'r is g's + s'Hs, and 2Q is 2g's + s'Hs.
+	st.Slope = 2*st.Q + vector.Dot(st.S, st.R)
+	row.Curvature = 2 * (st.Q - st.Slope) / st.Weight
 }
 
 // advance moves the weights from X0 by a step along the direction.
 func (s *Solver) advance(step float64, row *optim.Row) {
 	st := &s.st
-	if !s.cfg.Average {
-		// As r = −g−Hs, −s'r is g's + s'Hs, and 2Q is 2g's + s'Hs.
-		st.Slope = 2*st.Q + vector.Dot(st.S, st.R)
-		row.Curvature = 2 * (st.Q - st.Slope) / st.Weight
-	}
 	st.Step = step
 	vector.AddScaled(st.X, st.X0, float32(step), st.S)
 	row.Move, row.Step = optim.Advance, step
@@ -243,15 +306,15 @@ func (s *Solver) judge(sums *optim.Sums, row *optim.Row) {
 	}
 	decrease := st.Loss - loss
 	st.Loss = loss
-	s.begin(row)
+	s.begin(sums.Matrix, row)
 	// A small decrease is no sign of the end if the step was the fault.
 	if st.Status == optim.Running && row.Wolfe1 >= faithful && decrease < float64(s.cfg.Termination*st.Loss) {
 		s.stop(optim.Converged, row)
 	}
 }
 
-// choose takes the step with the smallest f that a trial has found, or tries shorter ones.
-func (s *Solver) choose(sums *optim.Sums, row *optim.Row) {
+// pick takes the step with the smallest f that a trial has found, or tries shorter ones.
+func (s *Solver) pick(sums *optim.Sums, row *optim.Row) {
 	st := &s.st
 	best, least := 0.0, math.Inf(1)
 	for k, step := range s.trial() {

@@ -86,9 +86,10 @@ func TestMinimumIsThatOfLBFGS(t *testing.T) {
 		}
 		points := optimtest.RandomPoints(rapid.Uint64().Draw(t, "seed"), rapid.IntRange(100, 300).Draw(t, "points"), n, label)
 		average := rapid.Bool().Draw(t, "average")
+		matrix := !average && rapid.Bool().Draw(t, "matrix")
 		ranks := rapid.IntRange(1, 4).Draw(t, "ranks")
 		obj := objective(points, loss, p, ranks)
-		s, res := minimize(t, Config{Penalty: p, Termination: 1e-5, MaxPasses: 500, Average: average}, n, obj, nil)
+		s, res := minimize(t, Config{Penalty: p, Termination: 1e-5, MaxPasses: 500, Average: average, Matrix: matrix}, n, obj, nil)
 		l, err := lbfgs.New(lbfgs.Config{Mem: 10, Penalty: p, Termination: 1e-6, MaxPasses: 200}, make([]float32, n))
 		if err != nil {
 			t.Fatal(err)

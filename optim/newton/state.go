@@ -17,12 +17,14 @@ type Head struct {
 	Round  int          // gradient passes
 	Tried  int          // trials of steps along the current direction
 	Iter   int          // products of the current system
-	Weight float64      // sum of importance weights, from pass 1
-	Loss   float64      // f at X0
-	Step   float64      // step from X0 to X
-	Slope  float64      // derivative at X0 along the direction
-	Rho, Q float64      // numbers of CG
-	Last   optim.Row    // trace of the pass accepted last
+	// Features is the number of weights whose Hessian is summed as a matrix; 0: products.
+	Features int
+	Weight   float64   // sum of importance weights, from pass 1
+	Loss     float64   // f at X0
+	Step     float64   // step from X0 to X
+	Slope    float64   // derivative at X0 along the direction
+	Rho, Q   float64   // numbers of CG
+	Last     optim.Row // trace of the pass accepted last
 }
 
 // State is the complete state of a solver between two passes.
@@ -31,9 +33,9 @@ type State struct {
 	X       []float32 // weights at which the next sums are taken
 	X0      []float32 // weights from which the current direction begins
 	S       []float32 // direction, or what conjugate gradients have of it
-	R       []float32 // residual of conjugate gradients; the gradient at X0 if Config.Average is set
+	R       []float32 // residual of conjugate gradients; the gradient at X0 with Config.Average or a matrix
 	Precond []float32 // inverse of the diagonal of the Hessian at the start
-	D       []float32 // direction of the next product; nil if Config.Average is set
+	D       []float32 // direction of the next product, the first diagonal of the Hessian with a matrix; nil with Config.Average
 }
 
 // Vectors returns the vectors of the state in a fixed order, for sending or storing them.
@@ -62,7 +64,7 @@ func newState(c *Config, x []float32) State {
 func (st *State) check(c *Config) error {
 	var errs []error
 	fault := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	if st.Next > optim.Trial || st.Next == optim.Curvature || st.Status > optim.PassLimit || st.Pass < 0 || st.Round < 0 {
+	if st.Next > optim.Matrix || st.Next == optim.Curvature || st.Status > optim.PassLimit || st.Pass < 0 || st.Round < 0 {
 		fault("next %v, status %v, pass %d, round %d", st.Next, st.Status, st.Pass, st.Round)
 	}
 	if (st.Pass == 0) != (st.Next == optim.First) {
@@ -70,6 +72,10 @@ func (st *State) check(c *Config) error {
 	}
 	if st.Next == optim.Product && c.Average || st.Next == optim.Local && !c.Average || (st.D == nil) != c.Average {
 		fault("%v next is of another method", st.Next)
+	}
+	if st.Features < 0 || st.Features > MaxFeatures || st.Features > 0 && !c.Matrix ||
+		st.Features > 0 && st.Next == optim.Product || st.Features == 0 && st.Next == optim.Matrix {
+		fault("%v next and a Hessian of %d features do not go together", st.Next, st.Features)
 	}
 	if st.Tried < 0 || st.Tried > searches {
 		fault("%d trials of steps, want 0 to %d", st.Tried, searches)

@@ -47,8 +47,12 @@ func Objective(points []Point, loss LossFunc, lo, hi float64) optim.ObjectiveFun
 		for range req.Steps {
 			dst.Trials = append(dst.Trials, 0)
 		}
+		dst.Matrix = dst.Matrix[:0]
+		for range optim.Triangle(len(req.Features)) {
+			dst.Matrix = append(dst.Matrix, 0)
+		}
 		var grad, diag []float64
-		if req.Kind != optim.Curvature && req.Kind != optim.Trial {
+		if req.Kind != optim.Curvature && req.Kind != optim.Trial && req.Kind != optim.Matrix {
 			grad = make([]float64, len(req.X))
 			diag = make([]float64, len(req.X))
 		}
@@ -58,7 +62,10 @@ func Objective(points []Point, loss LossFunc, lo, hi float64) optim.ObjectiveFun
 			l, d1, d2 := loss(max(lo, min(hi, z)), float64(p.Label))
 			dst.Loss += w * l
 			dst.Weight += w
+			p.cross(dst.Matrix, w*d2, req.Features)
 			switch req.Kind {
+			case optim.Matrix:
+				continue
 			case optim.Curvature:
 				dx := predict(req.Dir, p)
 				dst.Curvature += w * d2 * dx * dx
@@ -88,6 +95,19 @@ func Objective(points []Point, loss LossFunc, lo, hi float64) optim.ObjectiveFun
 			}
 		}
 		return nil
+	}
+}
+
+// cross adds h times the products of each two features to the lower triangle of a matrix of them.
+func (p *Point) cross(triangle []float64, h float64, features []uint32) {
+	at := make(map[uint32]float64)
+	for i, j := range p.Index {
+		at[j] += float64(p.Value[i])
+	}
+	for r, i := range features {
+		for c, j := range features[:r+1] {
+			triangle[optim.Triangle(r)+c] += h * at[i] * at[j]
+		}
 	}
 }
 

@@ -153,11 +153,12 @@ func (m *Batch) Exchange(ctx context.Context, g *allreduce.Group) error {
 	m.arrange(m.request().Kind)
 	m.sums.Loss, m.sums.Weight, m.sums.Curvature = m.part.Loss, m.part.Weight, m.part.Curvature
 	m.sums.Trials = append(m.sums.Trials[:0], m.part.Trials...)
+	m.sums.Matrix = append(m.sums.Matrix[:0], m.part.Matrix...)
 	if m.Job.Total > 1 {
 		if g.Stream() && m.Config.Method != Pairs {
 			return fmt.Errorf("the job has workers of vw, which know no exchanges of %s: leave learn.Config.Batch.Solver out", m.Config.name())
 		}
-		if err := m.reduce(ctx, g, m.request().Kind); err != nil {
+		if err := m.reduce(ctx, g, m.request()); err != nil {
 			return err
 		}
 	}
@@ -175,8 +176,8 @@ func (m *Batch) Exchange(ctx context.Context, g *allreduce.Group) error {
 
 // reduce makes the collectives of one pass. The part of this rank stays as it is where the
 // state must survive.
-func (m *Batch) reduce(ctx context.Context, g *allreduce.Group, kind optim.Kind) error {
-	sums, part := m.sums, m.part
+func (m *Batch) reduce(ctx context.Context, g *allreduce.Group, req optim.Request) error {
+	sums, part, kind := m.sums, m.part, req.Kind
 	m.Job.Register(sums.Gradient, part.Gradient, sums.Diagonal, part.Diagonal)
 	if kind == optim.First {
 		m.effort.vectors++
@@ -184,7 +185,15 @@ func (m *Batch) reduce(ctx context.Context, g *allreduce.Group, kind optim.Kind)
 			return err
 		}
 	}
+	if req.Features != nil {
+		m.effort.matrices++
+		if err := g.AllReduce(ctx, allreduce.Vec(sums.Matrix).Named("Hessian"), allreduce.Sum); err != nil {
+			return err
+		}
+	}
 	switch kind {
+	case optim.Matrix:
+		return nil
 	case optim.Trial:
 		return g.AllReduce(ctx, allreduce.Vec(sums.Trials).Named("losses of steps"), allreduce.Sum)
 	case optim.First, optim.Gradient, optim.Curvature:

@@ -182,11 +182,18 @@ func (m *Batch) Outcome(c *snapshot.Coder) {
 	for _, v := range []*float64{&m.sums.Loss, &m.sums.Weight, &m.sums.Curvature} {
 		c.F64("sums", v)
 	}
-	if req := m.request(); req.Kind == optim.Trial {
+	req := m.request()
+	if req.Kind == optim.Trial {
 		if c.Reading() {
 			m.sums.Trials = make([]float64, len(req.Steps))
 		}
 		c.F64s("losses of steps", m.sums.Trials)
+	}
+	if req.Features != nil {
+		if c.Reading() {
+			m.sums.Matrix = make([]float64, optim.Triangle(len(req.Features)))
+		}
+		c.F64s("Hessian", m.sums.Matrix)
 	}
 	if m.Config.Method == Auto {
 		m.costs.code(c)
@@ -197,7 +204,7 @@ func (m *Batch) Outcome(c *snapshot.Coder) {
 func (m *Batch) OutcomeArrays() []snapshot.Array {
 	var arrays []snapshot.Array
 	kind := m.request().Kind
-	if kind != optim.Curvature && kind != optim.Trial {
+	if kind != optim.Curvature && kind != optim.Trial && kind != optim.Matrix {
 		arrays = append(arrays, snapshot.Array{Name: "gradient", V: m.sums.Gradient})
 	}
 	if kind == optim.First {
@@ -222,10 +229,10 @@ func codeHead(c *snapshot.Coder, h *descent.Head) {
 // codeNewton codes the scalars of Newton's method.
 func codeNewton(c *snapshot.Coder, h *newton.Head) {
 	next, status := int(h.Next), int(h.Status)
-	c.Number("next pass of the solver", &next, int(optim.Trial))
+	c.Number("next pass of the solver", &next, int(optim.Matrix))
 	c.Number("status of the solver", &status, int(optim.PassLimit))
 	h.Next, h.Status = optim.Kind(next), optim.Status(status)
-	for _, v := range []*int{&h.Pass, &h.Round, &h.Tried, &h.Iter} {
+	for _, v := range []*int{&h.Pass, &h.Round, &h.Tried, &h.Iter, &h.Features} {
 		c.Number("counts of the solver", v, snapshot.MaxCount)
 	}
 	for _, v := range []*float64{&h.Weight, &h.Loss, &h.Step, &h.Slope, &h.Rho, &h.Q} {
@@ -238,7 +245,7 @@ func codeNewton(c *snapshot.Coder, h *newton.Head) {
 func codeRow(c *snapshot.Coder, r *optim.Row) {
 	kind, move := int(r.Kind), int(r.Move)
 	c.Number("pass of the trace", &r.Pass, snapshot.MaxCount)
-	c.Number("kind of the trace", &kind, int(optim.Trial))
+	c.Number("kind of the trace", &kind, int(optim.Matrix))
 	c.Number("move of the trace", &move, int(optim.Revise))
 	r.Kind, r.Move = optim.Kind(kind), optim.Move(move)
 	for _, v := range []*float64{

@@ -17,6 +17,7 @@ type effort struct {
 	passes   float64 // over the shard; a product over a sample counts for its share
 	vectors  int     // vectors all-reduced
 	products int     // with the Hessian, of this rank or of all
+	matrices int     // Hessians all-reduced
 }
 
 // logEffort logs what the solver has cost.
@@ -25,7 +26,7 @@ func (m *Batch) logEffort() {
 		return
 	}
 	m.Read.Log.Info("the solver has ended", slog.String("solver", m.Config.name()), slog.Float64("passes", m.effort.passes),
-		slog.Int("products", m.effort.products), slog.Int("vectors", m.effort.vectors))
+		slog.Int("products", m.effort.products), slog.Int("vectors", m.effort.vectors), slog.Int("matrices", m.effort.matrices))
 }
 
 // forget drops what was collected for the solver of before.

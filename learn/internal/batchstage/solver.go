@@ -88,7 +88,10 @@ func (c *SolverConfig) lbfgs(passes int) lbfgs.Config {
 }
 
 func (c *SolverConfig) newton(passes int) newton.Config {
-	return newton.Config{Penalty: c.Penalty, Termination: c.Termination, MaxPasses: passes, Average: c.Method == GIANT}
+	return newton.Config{
+		Penalty: c.Penalty, Termination: c.Termination, MaxPasses: passes, Average: c.Method == GIANT,
+		Matrix: c.Method == Newton && c.Sample == 0,
+	}
 }
 
 // quadratic returns what the solver needs of the second order between passes; nil: nothing.

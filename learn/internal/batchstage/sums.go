@@ -39,6 +39,7 @@ type summation struct {
 	terms    []term
 	trials   []float32 // losses of the examples at the steps of a Trial request
 
+	matrix    crossing   // of the features of a request
 	quadratic *quadratic // collects the second derivatives of a pass; nil: they are not kept
 	collects  bool       // the current pass is collected
 
@@ -58,12 +59,15 @@ func (a *summation) begin(req optim.Request, sums *optim.Sums, pass int) {
 	for range req.Steps {
 		sums.Trials = append(sums.Trials, 0)
 	}
-	if a.collects = a.quadratic != nil && req.Kind != optim.Product && req.Kind != optim.Trial; a.collects {
+	if a.collects = a.quadratic != nil && (counts(req.Kind) || req.Kind == optim.Local); a.collects {
 		a.quadratic.begin(req.Round, len(req.X))
 	}
 	switch req.Kind {
 	case optim.First, optim.Gradient, optim.Product:
 		a.gradient = zeroed(a.gradient, len(req.X))
+	}
+	if req.Features != nil {
+		a.matrix.begin(req.Features, len(req.X))
 	}
 	if req.Kind == optim.First && !a.collects {
 		a.diagonal = zeroed(a.diagonal, len(req.X))
@@ -155,6 +159,12 @@ func (a *summation) batch(b *feature.Batch) error {
 	if a.req.Kind == optim.Curvature || a.req.Kind == optim.Trial {
 		return nil
 	}
+	if n := len(a.req.Features); n > 0 {
+		share(n, a.threads(len(b.Features)), func(lo, hi int) { a.cross(b, lo, hi) })
+	}
+	if a.req.Kind == optim.Matrix {
+		return nil
+	}
 	share(len(a.req.X), a.threads(len(b.Features)), func(lo, hi int) { a.scatter(b, lo, hi) })
 	return nil
 }
@@ -199,7 +209,7 @@ func (a *summation) evaluate(b *feature.Batch, i int) {
 	case optim.Product:
 		t.first = l.Second(seen, t.p, ex.Label) * ex.Weight * float32(dot(a.req.Dir, fs))
 		return
-	case optim.Local:
+	case optim.Local, optim.Matrix:
 		t.second = l.Second(seen, t.p, ex.Label) * ex.Weight
 		return
 	}
@@ -215,7 +225,7 @@ func (a *summation) evaluate(b *feature.Batch, i int) {
 	// float32 as vw has them: their product with a value is then exact in
 	// float64, and no fused multiply-add can change the sum.
 	t.first = l.First(seen, t.p, ex.Label) * ex.Weight
-	if a.req.Kind == optim.First || a.collects {
+	if a.req.Kind == optim.First || a.collects || a.req.Features != nil {
 		t.second = l.Second(seen, t.p, ex.Label) * ex.Weight
 	}
 }
@@ -291,8 +301,11 @@ func (a *summation) end() error {
 	if a.collects {
 		a.quadratic.end()
 	}
+	if a.req.Features != nil {
+		a.sums.Matrix = a.matrix.appendTriangle(a.sums.Matrix[:0])
+	}
 	switch a.req.Kind {
-	case optim.Curvature, optim.Local:
+	case optim.Curvature, optim.Local, optim.Matrix:
 		return nil
 	case optim.Trial:
 		for k := range a.sums.Trials {
