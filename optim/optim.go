@@ -72,6 +72,8 @@ type Request struct {
 	// diagonal of the Hessian, for a Local request.
 	Weight  float64
 	Precond []float32
+	// Start holds the weights of the first pass, for a Local request.
+	Start []float32
 }
 
 // Sums are sums over all examples of all ranks, each example counted with its

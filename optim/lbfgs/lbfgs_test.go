@@ -3,7 +3,6 @@
 package lbfgs
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"math"
@@ -18,55 +17,33 @@ import (
 	"github.com/gvw-project/gvw/optim/optimtest"
 )
 
-// TestStateContinues stops after every pass, carries a copy of the state to a
-// new solver, and gets the same bits as the undisturbed run.
+// A run that stops after every pass, and continues elsewhere from a copy of the state, has the
+// same bits as an undisturbed one.
 func TestStateContinues(t *testing.T) {
 	const n = 40
-	points := optimtest.RandomPoints(5, 300, n, optimtest.Sign)
-	obj := optimtest.Objective(points, optimtest.Logistic, -50, 50)
+	obj := optimtest.Objective(optimtest.RandomPoints(5, 300, n, optimtest.Sign), optimtest.Logistic, -50, 50)
 	cfg := Config{Mem: 3, Penalty: descent.Penalty{L2: 0.1}, MaxPasses: 14}
-	run := func(carry bool) (*Solver, []byte) {
+	run := func(carry func(*Solver) (*Solver, error)) (*Solver, string) {
 		s, err := New(cfg, make([]float32, n))
 		if err != nil {
 			t.Fatal(err)
 		}
-		var trace []byte
-		for {
-			req, ok := s.Request()
-			if !ok {
-				return s, trace
-			}
-			// Separate vectors: Work must not change the state.
-			sums := &optim.Sums{Gradient: make([]float32, n), Diagonal: make([]float32, n)}
-			if err := obj(context.Background(), req, sums); err != nil {
-				t.Fatal(err)
-			}
-			if err := s.Accept(sums); err != nil {
-				t.Fatal(err)
-			}
-			trace = optim.AppendRow(trace, s.Row())
-			if carry {
-				old := s.State()
-				st := newState(cfg.Mem, make([]float32, n))
-				st.Head, st.Older, st.Origin = old.Head, old.Older, old.Origin
-				st.Rho = slices.Clone(old.Rho)
-				to := st.Vectors()
-				for i, v := range old.Vectors() {
-					copy(to[i], v)
-					for j := range v {
-						v[j] = float32(math.NaN()) // makes a later read of the old vector fail
-					}
-				}
-				if s, err = Restore(cfg, st); err != nil {
-					t.Fatal(err)
-				}
-			}
+		s, trace, err := optimtest.Run(obj, n, s, carry)
+		if err != nil {
+			t.Fatal(err)
 		}
+		return s, trace
 	}
-	a, traceA := run(false)
-	b, traceB := run(true)
-	if !bytes.Equal(traceA, traceB) {
-		t.Errorf("traces differ:\n%s\n%s", traceA, traceB)
+	a, traceA := run(nil)
+	b, traceB := run(func(s *Solver) (*Solver, error) {
+		st, old := newState(cfg.Mem, make([]float32, n)), s.State()
+		st.Head, st.Older, st.Origin = old.Head, old.Older, old.Origin
+		st.Rho = slices.Clone(old.Rho)
+		optimtest.Move(st.Vectors(), old.Vectors())
+		return Restore(cfg, st)
+	})
+	if d := cmp.Diff(traceA, traceB); d != "" {
+		t.Errorf("traces differ: %s", d)
 	}
 	if d := cmp.Diff(a.State(), b.State()); d != "" {
 		t.Errorf("states differ (-undisturbed +carried):\n%s", d)

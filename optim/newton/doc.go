@@ -26,7 +26,8 @@
 // The weights move along the direction. A Newton direction is followed by a whole step; the
 // gradient at the new weights judges it. If f has fallen by less than 1 % of what the slope
 // promises, a request of kind Trial evaluates several shorter steps in one pass. A mean of
-// directions may be too short, too, so such a pass always chooses the step.
+// directions may be too short, too, so such a pass always chooses the step: the lowest point of the
+// parabola through the best of the tried steps and its neighbours.
 //
 // The run ends when a step lowers f by less than the Termination fraction, when the quadratic
 // model promises no more than that, or after MaxPasses requests. The last step is taken.
@@ -41,7 +42,7 @@
 //
 // All that a solver needs between two passes is in [State]: take it, send it, and [Restore]
 // continues where the first one stopped, to the last bit. Newton's method needs 7 vectors of the
-// weights' length, and the mean of directions 6. A matrix of n features adds n(n+1)/2 float64.
+// weights' length, and so does the mean of directions. A matrix of n features adds n(n+1)/2 float64.
 //
 // # Arithmetic
 //

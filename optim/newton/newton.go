@@ -18,6 +18,8 @@ type Solver struct {
 	g     []float32 // sums of the current pass
 	steps [maxTrials]float64
 	sums  [maxTrials]float64
+	// values has f at the steps of a trial.
+	values [maxTrials]float64
 
 	features []uint32  // of the matrix; nil: there is none
 	matrix   []float64 // their Hessian in the current pass
@@ -31,7 +33,7 @@ func New(cfg Config, x []float32) (*Solver, error) {
 	if err := cfg.Validate(len(x)); err != nil {
 		return nil, err
 	}
-	return &Solver{st: newState(&cfg, x), cfg: cfg, g: make([]float32, len(x))}, nil
+	return &Solver{st: newState(x), cfg: cfg, g: make([]float32, len(x))}, nil
 }
 
 // Restore returns a solver that continues from st and owns its vectors.
@@ -101,7 +103,7 @@ func (s *Solver) request() optim.Request {
 	case optim.Product:
 		req.Dir = st.D
 	case optim.Local:
-		req.Dir, req.Weight, req.Precond = st.R, st.Weight, st.Precond
+		req.Dir, req.Weight, req.Precond, req.Start = st.R, st.Weight, st.Precond, st.D
 	case optim.Trial:
 		req.X, req.Dir, req.Steps = st.X0, st.S, s.trial()
 	}
@@ -140,7 +142,10 @@ func (s *Solver) Accept(sums *optim.Sums) error {
 			copy(st.D, sums.Diagonal)
 		}
 		copy(st.Precond, sums.Diagonal)
-		s.cfg.Penalty.Precondition(st.Precond, st.Precond, true)
+		s.precondition()
+		if s.cfg.Average {
+			copy(st.D, st.X)
+		}
 		st.Loss = sums.Loss + s.gradient(sums, &row)
 		s.begin(nil, &row)
 	case optim.Gradient:
@@ -168,6 +173,24 @@ func (s *Solver) Accept(sums *optim.Sums) error {
 	}
 	st.Last = row
 	return nil
+}
+
+// widest bounds each element of the preconditioner, relative to the least one.
+const widest = 1e8
+
+// precondition makes the preconditioner of the diagonal of the Hessian: 1/(h+λ), and 0 where that is
+// 0. Its bound is far above that of L-BFGS, because no step is as long as it.
+func (s *Solver) precondition() {
+	c, p := s.st.Precond, &s.cfg.Penalty
+	var most float64
+	for i, h := range c {
+		most = max(most, float64(h)+p.Lambda(uint32(i)))
+	}
+	for i, h := range c {
+		if v := float64(h) + p.Lambda(uint32(i)); v > 0 {
+			c[i] = float32(min(1/v, widest/most))
+		}
+	}
 }
 
 // stop ends the run, and the line of the trace if it is open.
@@ -316,12 +339,13 @@ func (s *Solver) judge(sums *optim.Sums, row *optim.Row) {
 // pick takes the step with the smallest f that a trial has found, or tries shorter ones.
 func (s *Solver) pick(sums *optim.Sums, row *optim.Row) {
 	st := &s.st
-	best, least := 0.0, math.Inf(1)
-	for k, step := range s.trial() {
+	best, least, at := 0.0, math.Inf(1), 0
+	steps := s.trial()
+	for k, step := range steps {
 		vector.AddScaled(st.X, st.X0, float32(step), st.S)
-		f := sums.Trials[k] + s.cfg.Penalty.Value(st.X)
-		if f-st.Loss <= float64(sufficient*step)*st.Slope && f < least {
-			best, least = step, f
+		s.values[k] = sums.Trials[k] + s.cfg.Penalty.Value(st.X)
+		if f := s.values[k]; f-st.Loss <= float64(sufficient*step)*st.Slope && f < least {
+			best, least, at = step, f, k
 		}
 	}
 	st.Tried++
@@ -332,9 +356,28 @@ func (s *Solver) pick(sums *optim.Sums, row *optim.Row) {
 		}
 		return
 	}
+	if at > 0 {
+		below, value := 0.0, st.Loss
+		if at+1 < len(steps) {
+			below, value = steps[at+1], s.values[at+1]
+		}
+		best = lowest(below, value, best, least, steps[at-1], s.values[at-1])
+	}
 	s.advance(best, row)
 	st.Next = optim.Gradient
 	if st.Loss-least < float64(s.cfg.Termination*st.Loss) {
 		s.stop(optim.Converged, row)
 	}
+}
+
+// lowest returns the lowest point of the parabola through three points with a < b < c, of which that
+// of b is the lowest; b where they do not determine it.
+func lowest(a, fa, b, fb, c, fc float64) float64 {
+	left, right := (fb-fa)/(b-a), (fc-fb)/(c-b) // slopes, the first of which is not positive
+	curvature := (right - left) / (c - a)
+	x := (a+b)/2 - left/(2*curvature)
+	if !(curvature > 0) || math.IsInf(curvature, 0) || !(x > a && x < c) {
+		return b
+	}
+	return x
 }

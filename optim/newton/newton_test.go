@@ -40,7 +40,9 @@ func objective(points []optimtest.Point, loss optimtest.LossFunc, p descent.Pena
 			shares := optimtest.Objective(own, loss, math.Inf(-1), math.Inf(1))
 			s := &optim.Sums{Gradient: make([]float32, n), Diagonal: make([]float32, n)}
 			_ = shares(ctx, optim.Request{Kind: optim.First, X: req.X}, s)
-			shard.Diagonal = s.Diagonal
+			shard.Diagonal = slices.Clone(s.Diagonal)
+			_ = shares(ctx, optim.Request{Kind: optim.First, X: req.Start}, s)
+			shard.Start = s.Diagonal
 			shard.Product = func(dst, d []float32) error {
 				return shares(ctx, optim.Request{Kind: optim.Product, X: req.X, Dir: d}, &optim.Sums{Gradient: dst})
 			}
@@ -186,58 +188,38 @@ func TestTooLongStepIsShortened(t *testing.T) {
 // same bits as an undisturbed one.
 func TestStateContinues(t *testing.T) {
 	const n = 40
-	for _, average := range []bool{false, true} {
-		p := descent.Penalty{L2: 0.1}
-		obj := objective(optimtest.RandomPoints(5, 300, n, optimtest.Sign), optimtest.Logistic, p, 2)
-		cfg := Config{Penalty: p, MaxPasses: 30, Average: average}
-		run := func(carry bool) (*Solver, []byte) {
+	p := descent.Penalty{L2: 0.1}
+	obj := objective(optimtest.RandomPoints(5, 300, n, optimtest.Sign), optimtest.Logistic, p, 2)
+	for name, cfg := range map[string]Config{"products": {}, "average": {Average: true}, "matrix": {Matrix: true}} {
+		if cfg.Penalty, cfg.MaxPasses = p, 30; cfg.Matrix {
+			cfg.MaxPasses = 5
+		}
+		run := func(carry func(*Solver) (*Solver, error)) (*Solver, string) {
 			s, err := New(cfg, make([]float32, n))
 			if err != nil {
 				t.Fatal(err)
 			}
-			var trace []byte
-			for {
-				req, ok := s.Request()
-				if !ok {
-					return s, trace
-				}
-				// Separate vectors: the sums must not change the state.
-				sums := &optim.Sums{Gradient: make([]float32, n), Diagonal: make([]float32, n)}
-				if err := obj(context.Background(), req, sums); err != nil {
-					t.Fatal(err)
-				}
-				if err := s.Accept(sums); err != nil {
-					t.Fatal(err)
-				}
-				trace = optim.AppendRow(trace, s.Row())
-				if !carry {
-					continue
-				}
-				st := newState(&cfg, make([]float32, n))
-				old := s.State()
-				st.Head = old.Head
-				to := st.Vectors()
-				for i, v := range old.Vectors() {
-					copy(to[i], v)
-					for j := range v {
-						v[j] = float32(math.NaN()) // makes a later read of the old vector fail
-					}
-				}
-				if s, err = Restore(cfg, st); err != nil {
-					t.Fatal(err)
-				}
+			s, trace, err := optimtest.Run(obj, n, s, carry)
+			if err != nil {
+				t.Fatal(err)
 			}
+			return s, trace
 		}
-		a, traceA := run(false)
-		b, traceB := run(true)
-		if d := cmp.Diff(string(traceA), string(traceB)); d != "" {
-			t.Errorf("average %t: traces differ: %s", average, d)
+		a, traceA := run(nil)
+		b, traceB := run(func(s *Solver) (*Solver, error) {
+			st, old := newState(make([]float32, n)), s.State()
+			st.Head = old.Head
+			optimtest.Move(st.Vectors(), old.Vectors())
+			return Restore(cfg, st)
+		})
+		if d := cmp.Diff(traceA, traceB); d != "" {
+			t.Errorf("%s: traces differ: %s", name, d)
 		}
 		if d := cmp.Diff(a.State(), b.State()); d != "" {
-			t.Errorf("average %t: states differ (-undisturbed +carried):\n%s", average, d)
+			t.Errorf("%s: states differ (-undisturbed +carried):\n%s", name, d)
 		}
 		if a.State().Round < 3 {
-			t.Errorf("average %t: %d rounds: the run does not reach the tested case", average, a.State().Round)
+			t.Errorf("%s: %d rounds: the run does not reach the tested case", name, a.State().Round)
 		}
 	}
 }
@@ -314,7 +296,7 @@ func TestRefusals(t *testing.T) {
 		"next is of another method":   func(st *State) { st.Pass, st.Next = 1, optim.Local },
 		"pass 0 and product next do ": func(st *State) { st.Next = optim.Product },
 	} {
-		st := newState(&cfg, make([]float32, 4))
+		st := newState(make([]float32, 4))
 		spoil(&st)
 		if _, err := Restore(cfg, st); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got error %v, want one with %q", err, want)
@@ -392,5 +374,18 @@ func TestAcceptAllocatesNothing(t *testing.T) {
 		}
 	}); allocs != 0 {
 		t.Errorf("Accept allocates %v times", allocs)
+	}
+}
+
+// The step of a trial is that of the parabola through the lowest value and its neighbours.
+func TestLowestOfAParabola(t *testing.T) {
+	f := func(x float64) float64 { return 3*(x-0.9)*(x-0.9) - 7 }
+	if got := lowest(0.5, f(0.5), 1, f(1), 2, f(2)); math.Abs(got-0.9) > 1e-12 {
+		t.Errorf("got %v, want 0.9", got)
+	}
+	for name, fc := range map[string]float64{"a line": 1, "an infinite value": math.Inf(1), "no number": math.NaN()} {
+		if got := lowest(0, 3, 1, 2, 2, fc); got != 1 {
+			t.Errorf("%s: got %v, want 1", name, got)
+		}
 	}
 }

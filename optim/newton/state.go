@@ -35,27 +35,20 @@ type State struct {
 	S       []float32 // direction, or what conjugate gradients have of it
 	R       []float32 // residual of conjugate gradients; the gradient at X0 with Config.Average or a matrix
 	Precond []float32 // inverse of the diagonal of the Hessian at the start
-	D       []float32 // direction of the next product, the first diagonal of the Hessian with a matrix; nil with Config.Average
+	D       []float32 // direction of the next product; the first diagonal of the Hessian with a matrix; the first X with Config.Average
 }
 
 // Vectors returns the vectors of the state in a fixed order, for sending or storing them.
 func (st *State) Vectors() [][]float32 {
-	vs := [][]float32{st.X, st.X0, st.S, st.R, st.Precond}
-	if st.D != nil {
-		vs = append(vs, st.D)
-	}
-	return vs
+	return [][]float32{st.X, st.X0, st.S, st.R, st.Precond, st.D}
 }
 
 // newState returns the initial state of a solver, with x as its weights.
-func newState(c *Config, x []float32) State {
+func newState(x []float32) State {
 	n := len(x)
 	st := State{Head: Head{Next: optim.First}, X: x}
-	for _, v := range []*[]float32{&st.X0, &st.S, &st.R, &st.Precond} {
+	for _, v := range []*[]float32{&st.X0, &st.S, &st.R, &st.Precond, &st.D} {
 		*v = make([]float32, n)
-	}
-	if !c.Average {
-		st.D = make([]float32, n)
 	}
 	return st
 }
@@ -70,7 +63,7 @@ func (st *State) check(c *Config) error {
 	if (st.Pass == 0) != (st.Next == optim.First) {
 		fault("pass %d and %v next do not go together", st.Pass, st.Next)
 	}
-	if st.Next == optim.Product && c.Average || st.Next == optim.Local && !c.Average || (st.D == nil) != c.Average {
+	if st.Next == optim.Product && c.Average || st.Next == optim.Local && !c.Average {
 		fault("%v next is of another method", st.Next)
 	}
 	if st.Features < 0 || st.Features > MaxFeatures || st.Features > 0 && !c.Matrix ||

@@ -23,6 +23,7 @@ type quadratic struct {
 	second    []float32     // of each example kept: l'', times importance and 1/fraction
 	along     []float32     // of each example kept: what a product adds, without the value
 	diagonal  []float64     // of the Hessian, over all examples
+	start     []float32     // the same in the solver's first pass; nil: not held
 	missing   []float64     // what the sample's diagonal lacks of it
 	collected bool          // missing is complete
 }

@@ -32,7 +32,7 @@ func (m *Batch) logEffort() {
 // forget drops what was collected for the solver of before.
 func (m *Batch) forget() {
 	if q := m.acc.quadratic; q != nil {
-		q.round = 0
+		q.round, q.start = 0, nil
 	}
 }
 
@@ -63,18 +63,33 @@ func (m *Batch) product(ctx context.Context, req optim.Request, dst, d []float32
 	return m.acc.narrow("product with the Hessian", dst, m.acc.gradient)
 }
 
+// diagonal returns the diagonal of the Hessian of this rank's examples for a round.
+func (m *Batch) diagonal(ctx context.Context, req optim.Request) (*quadratic, []float32, error) {
+	q, err := m.collect(ctx, req)
+	if err != nil {
+		return nil, nil, err
+	}
+	diagonal := make([]float32, len(q.diagonal))
+	return q, diagonal, m.acc.narrow("diagonal of the Hessian", diagonal, q.diagonal)
+}
+
 // local computes this rank's part of the mean direction.
 func (m *Batch) local(ctx context.Context, req optim.Request) error {
-	q, err := m.collect(ctx, req)
+	if q := m.acc.quadratic; q.start == nil { // the first round, or this rank has taken another's place
+		first := req
+		first.X, first.Round = req.Start, 1
+		_, start, err := m.diagonal(ctx, first)
+		if err != nil {
+			return err
+		}
+		q.start = start
+	}
+	q, diagonal, err := m.diagonal(ctx, req)
 	if err != nil {
 		return err
 	}
-	diagonal := make([]float32, len(q.diagonal))
-	if err := m.acc.narrow("diagonal of the Hessian", diagonal, q.diagonal); err != nil {
-		return err
-	}
 	_, err = newton.Local(m.part.Gradient, req, &m.Config.Penalty, newton.Shard{
-		Weight: q.weight, Diagonal: diagonal,
+		Weight: q.weight, Start: q.start, Diagonal: diagonal,
 		Product: func(dst, d []float32) error { return m.product(ctx, req, dst, d) },
 	})
 	return err
