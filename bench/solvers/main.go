@@ -33,15 +33,15 @@ const near = 1.001 // times the least objective is near enough
 
 // solvers are the settings of gvw that are compared.
 var solvers = []solver{
-	{"lbfgs", []string{"--solver", "lbfgs"}},
-	{"newton", []string{"--solver", "newton", "--hessian_sample", "0.1"}},
-	{"giant", []string{"--solver", "giant"}},
-	{"auto", []string{"--solver", "auto"}},
+	{"lbfgs", nil},
+	{"newton", []string{"--hessian_sample", "0.1"}},
+	{"giant", nil},
+	{"auto", nil},
 }
 
 type solver struct {
-	name    string
-	options []string
+	name string
+	many []string // options for more features than fit into a matrix
 }
 
 func main() {

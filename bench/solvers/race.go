@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/gvw-project/gvw/optim/newton"
 )
 
 // bench is the setting of all measurements.
@@ -78,7 +80,11 @@ func (r *race) job(s solver, ranks, requests int) []string {
 		"--hybrid", fmt.Sprintf("1:%d", requests), "--l2", r.lambda, "--loss_function", "logistic", "--holdout_off", "--random_seed", r.seed,
 		"--termination", "0", "-k", "--cache_file", filepath.Join(r.dir, "cache.{rank}"), "-f", filepath.Join(r.dir, "model"),
 	}
-	return append(line, s.options...)
+	line = append(line, "--solver", s.name)
+	if r.features > newton.MaxFeatures {
+		line = append(line, s.many...)
+	}
+	return line
 }
 
 // effort is what a solver needs to reach the goal after one pass of SGD, the pass and the
@@ -87,16 +93,21 @@ type effort struct {
 	requests, ranks int
 	passes          float64
 	vectors         int
+	matrices        int
 	chosen          string // by auto, with the times that it has measured
 }
 
 func (e effort) String() string {
-	return fmt.Sprintf("%d ranks: %.1f passes, %d vectors%s", e.ranks, e.passes, e.vectors, e.chosen)
+	matrices := ""
+	if e.matrices > 0 {
+		matrices = fmt.Sprintf(", %d matrices", e.matrices)
+	}
+	return fmt.Sprintf("%d ranks: %.1f passes, %d vectors%s%s", e.ranks, e.passes, e.vectors, matrices, e.chosen)
 }
 
 var (
 	row    = regexp.MustCompile(`(?m)^ ?(\d+) (\d+\.\d+) +\t`)
-	counts = regexp.MustCompile(`msg="the solver has ended" solver=\S+ passes=(\S+) products=\d+ vectors=(\d+)`)
+	counts = regexp.MustCompile(`msg="the solver has ended" solver=\S+ passes=(\S+) products=\d+ vectors=(\d+) matrices=(\d+)`)
 	choice = regexp.MustCompile(`solver=(\S+) pass_seconds=(\S+) allreduce_seconds=(\S+)`)
 )
 
@@ -133,6 +144,7 @@ func (r *race) effort(s solver, ranks int) (effort, error) {
 	if m := counts.FindStringSubmatch(trace); m != nil {
 		e.passes, _ = strconv.ParseFloat(m[1], 64)
 		e.vectors, _ = strconv.Atoi(m[2])
+		e.matrices, _ = strconv.Atoi(m[3])
 		return e, nil
 	}
 	// L-BFGS: each request is a pass. The first one has two vectors, the curvature has none.

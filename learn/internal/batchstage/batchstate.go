@@ -88,6 +88,7 @@ func (m *Batch) Shared(c *snapshot.Coder) {
 	m.got = solverState{}
 	if m.auto {
 		method := int(m.Config.Method)
+		c.F64("sample", &m.Config.Sample)
 		if c.Number("solver", &method, int(Auto)); c.Reading() && Method(method) != m.Config.Method {
 			c.FailWith(m.become(Method(method)))
 		}
@@ -157,7 +158,7 @@ func (m *Batch) SharedArrays() []snapshot.Array {
 }
 
 // newtonNames are the names of the vectors of newton.State.
-var newtonNames = [...]string{"weights", "weights before the step", "direction", "residual", "preconditioner", "conjugate direction"}
+var newtonNames = [...]string{"weights", "weights before the step", "direction", "residual", "preconditioner", "further vector"}
 
 // Own codes nothing. The record has everything that belongs to one rank.
 func (m *Batch) Own(*snapshot.Coder) {}

@@ -6,10 +6,13 @@ import (
 	"context"
 	"log/slog"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/learn/internal/snapshot"
+	"github.com/gvw-project/gvw/optim/newton"
 )
 
 // costs are the figures by which Auto chooses a solver, equal on all ranks.
@@ -27,32 +30,38 @@ func (k *costs) code(c *snapshot.Coder) {
 }
 
 // needs are the passes and the all-reduced vectors that a solver needs to come within 0.1 % of the
-// optimum after one pass of SGD. They are rounded from runs on a9a and assist2015 (many examples)
-// and on imdb (few). Ill-conditioned data needs more of both, by all three solvers.
+// optimum after one pass of SGD. Ill-conditioned data needs more of both, by all three solvers.
 type needs struct{ passes, vectors float64 }
 
-var (
-	// With at least wide examples for each feature, a sample has the Hessian of all, and so has a
-	// shard.
-	manyExamples = map[Method]needs{Pairs: {12, 13}, Newton: {5, 22}, GIANT: {30, 5}}
-	fewExamples  = map[Method]needs{Pairs: {11, 12}, Newton: {14, 60}, GIANT: {40, 7}}
-)
+// class is a kind of data, by its numbers of examples and features. A class lacks the solvers that did
+// not reach the optimum. The figures are rounded from runs on a9a and kdd99, assist2015, imdb and
+// 20news-bin, in this order, on 4 ranks: see docs/solvers.md.
+type class struct {
+	has   func(examples, features float64) bool
+	needs map[Method]needs
+}
 
-const wide = 4
+var classes = []class{
+	// The Hessian fits into a matrix, whose all-reduce counts as a vector. A pass that adds it up
+	// counts twice.
+	{func(_, n float64) bool { return n <= newton.MaxFeatures }, map[Method]needs{Pairs: {20, 20}, Newton: {7, 7}, GIANT: {40, 5}}},
+	// A sample has the Hessian of all, and so has a shard.
+	{func(e, n float64) bool { return e >= 4*n }, map[Method]needs{Pairs: {15, 15}, Newton: {5, 26}, GIANT: {40, 5}}},
+	{func(e, n float64) bool { return e >= n/5 }, map[Method]needs{Pairs: {21, 21}, Newton: {21, 75}, GIANT: {40, 5}}},
+	// A shard or a sample has too few examples for the Hessian of so many features.
+	{func(_, _ float64) bool { return true }, map[Method]needs{Pairs: {64, 64}}},
+}
 
 // defaultSample is the share of the examples in products, if Auto chooses Newton.
 const defaultSample = 0.1
 
 // best returns the solver with the least expected time.
 func (k *costs) best(features int) Method {
-	table := fewExamples
-	if k.examples >= float64(wide*features) {
-		table = manyExamples
-	}
+	i := slices.IndexFunc(classes, func(c class) bool { return c.has(k.examples, float64(features)) })
 	chosen, least := Pairs, math.Inf(1)
 	for _, m := range []Method{Pairs, Newton, GIANT} {
-		n := table[m]
-		if t := float64(n.passes*k.pass) + float64(n.vectors*k.reduce); t < least {
+		n, ok := classes[i].needs[m]
+		if t := float64(n.passes*k.pass) + float64(n.vectors*k.reduce); ok && t < least {
 			chosen, least = m, t
 		}
 	}
@@ -91,7 +100,11 @@ func (m *Batch) choose() error {
 		}
 	}
 	k := &m.costs
-	if err := m.become(k.best(features)); err != nil {
+	method := k.best(features)
+	if method == Newton && features > newton.MaxFeatures && m.Config.Sample == 0 {
+		m.Config.Sample = defaultSample
+	}
+	if err := m.become(method); err != nil {
 		return err
 	}
 	m.Read.Log.Info("the solver is chosen by the times of the first pass", slog.String("solver", m.Config.name()),
@@ -100,13 +113,17 @@ func (m *Batch) choose() error {
 	return nil
 }
 
-// become replaces the solver by one of the method, which starts at the same weights.
+// become replaces the solver by one of the method, which starts at the same weights. What the first
+// pass has collected remains if the solver needs it.
 func (m *Batch) become(method Method) (err error) {
-	c := &m.Config
-	if c.Method = method; method == Newton && c.Sample == 0 {
-		c.Sample = defaultSample
+	c, q := &m.Config, m.acc.quadratic
+	c.Method = method
+	if m.acc.quadratic = c.quadratic(); m.acc.quadratic != nil && q != nil {
+		q.fraction = m.acc.quadratic.fraction
+		if m.acc.quadratic = q; !q.sampled() {
+			q.kept = feature.Batch{}
+		}
 	}
-	m.acc.quadratic = c.quadratic()
 	if method != Pairs {
 		m.solver, err = c.solver(m.solver.Weights(), m.Passes)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/gvw-project/gvw/optim"
 )
 
-// The matrix of a pass is Σ l''xx' between its features, also where an example has one of them twice.
+// The matrix of a pass is Σ l”xx' between its features, also where an example has one of them twice.
 func TestCrossingIsTheHessian(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b, a := drawBatch(t), newSummation(t, true)

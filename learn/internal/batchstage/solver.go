@@ -99,8 +99,10 @@ func (c *SolverConfig) quadratic() *quadratic {
 	q := &quadratic{fraction: 1, seed: c.Seed}
 	if c.Sample > 0 {
 		q.fraction = c.Sample
+	} else if c.Method == Auto {
+		q.fraction = defaultSample // in case that Newton is chosen
 	}
-	if c.Method == GIANT || c.Method == Newton && q.sampled() {
+	if c.Method == GIANT || c.Method == Auto || c.Method == Newton && q.sampled() {
 		return q
 	}
 	return nil
