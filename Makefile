@@ -15,7 +15,8 @@
 # make test-rdma    what goes over RDMA, in a guest with two emulated devices
 # make test-long    what is too slow for every run: long tests, fuzzing
 # make bench        micro-benchmarks; bench/README.md has the comparisons
-# make figures      measures and draws docs/figures; DATA names the directory of the data sets
+# make figures      measures and draws docs/figures; DATA names the directory of the data sets, ONLY some of
+#                   the figures, SPARK a Python with pyspark and numpy
 # make lint         the static part of make test, which stops at the first fault
 # make build        both programs, to bin/
 # make clean        removes what the above leave behind
@@ -73,7 +74,7 @@ bench:
 	go test -run '^$$' -bench . -benchtime 1s ./...
 
 figures:
-	go run ./bench/figures -data "$(DATA)"
+	go run ./bench/figures -data "$(DATA)" -only "$(ONLY)" -spark "$(SPARK)"
 	go -C tools run ./draw ../docs/figures
 
 lint:

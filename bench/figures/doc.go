@@ -3,13 +3,20 @@
 // Command figures measures the figures of docs/figures: it writes one CSV file for each. The command draw in
 // tools makes SVG files of them; make figures runs both.
 //
-//	go run ./bench/figures -data DIR [-only REGEXP] [-out docs/figures]
+//	go run ./bench/figures -data DIR [-only REGEXP] [-spark PYTHON] [-out docs/figures]
 //
-// DIR has the data sets cocoa-text and splice; figures that need none of them are made without -data.
+// DIR has the data sets cocoa-text and splice, and for the figures of averages a9a, kdd99, rcv1-mini and lda-ap. Figures
+// that need none of them are made without -data. PYTHON has pyspark and numpy; without it, MLlib is not measured.
 //
 // # How jobs are run
 //
-// The ranks of a job are goroutines of this process, with a real server, and connections over the loopback or in
+// In the figures of averages (averaging-…) ranks are processes of gvw, on the loopback and without shared memory. The
+// url-like set and the Gantt charts need a network: there each rank has a namespace of its own behind a link of 1 Gbit/s.
+// Where these cannot be made (they need root, ip and tc), the ranks are on the loopback, and the notes name it. Settings of
+// SGD are searched before, by the same steps in this process. Caches are made before, and times include the models that rank
+// 0 saves after each pass. The objectives are those of the saved models, or of the trace of a batch solver.
+//
+// In the other figures the ranks of a job are goroutines of this process, with a real server, and connections over the loopback or in
 // memory. Where time is measured, each rank learns from a bounded number of examples a second, which
 // is far below what a core can do: a figure about ten ranks then needs no ten cores, and the ranks have the
 // speeds that the figure is about. The time includes the library's work and the system's network. Models
@@ -18,4 +25,6 @@
 // # Form of a file
 //
 // Comment lines with # give the title, the names of the axes, the scales, and the command. The table follows: series, x, y.
+// With the kind dots or spans, y is the number of a row, whose names are in another comment. In spans, two points are the
+// begin and the end of a bar.
 package main

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // figure is a table of points with what is needed to draw it.
@@ -18,7 +20,9 @@ type figure struct {
 	X, Y  string // names of the axes, with units
 	LogX  bool
 	LogY  bool
-	Notes string // what was measured, how, and the results in numbers
+	Kind  string   // "": lines; dots: points; spans: each two points are a bar
+	Rows  []string // names of the values 0, 1, … on the y axis; nil: numbers
+	Notes string   // what was measured, how, and the results in numbers
 	Lines []line
 }
 
@@ -29,6 +33,16 @@ type line struct {
 }
 
 type point struct{ X, Y float64 }
+
+// add adds points to a series.
+func (f *figure) add(name string, points ...point) {
+	i := slices.IndexFunc(f.Lines, func(l line) bool { return l.Name == name })
+	if i < 0 {
+		i = len(f.Lines)
+		f.Lines = append(f.Lines, line{Name: name})
+	}
+	f.Lines[i].Points = append(f.Lines[i].Points, points...)
+}
 
 // write writes DIR/NAME.csv. It replaces the file only when all is written.
 func (f *figure) write(dir, command string) (err error) {
@@ -50,6 +64,8 @@ func (f *figure) write(dir, command string) (err error) {
 		{"y", f.Y},
 		{"logx", flagText(f.LogX)},
 		{"logy", flagText(f.LogY)},
+		{"kind", f.Kind},
+		{"rows", strings.Join(f.Rows, "|")},
 		{"notes", f.Notes},
 		{"command", command},
 	} {

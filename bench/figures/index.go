@@ -24,8 +24,16 @@ func index(dir string) error {
 			return err
 		}
 		h := header(string(text))
+		table := ""
+		if h["kind"] == "dots" {
+			f := figure{Rows: strings.Split(h["rows"], "|")}
+			if f.Lines, err = readLines(path); err != nil {
+				return err
+			}
+			table = "\n" + f.markdown()
+		}
 		name := strings.TrimSuffix(filepath.Base(path), ".csv")
-		fmt.Fprintf(&b, "\n## %s\n\n![%s](%s.svg)\n\n%s ([table](%s.csv))\n\n    %s\n", h["title"], h["title"], name, h["notes"], name, h["command"])
+		fmt.Fprintf(&b, "\n## %s\n\n![%s](%s.svg)\n\n%s ([table](%s.csv))\n%s\n    %s\n", h["title"], h["title"], name, h["notes"], name, table, h["command"])
 	}
 	return os.WriteFile(filepath.Join(dir, "README.md"), b.Bytes(), 0o644)
 }

@@ -21,6 +21,11 @@ type experiment struct {
 	measure func(ctx context.Context, data string) ([]figure, error)
 }
 
+// skipped is the reason why an experiment is not measured.
+type skipped string
+
+func (s skipped) Error() string { return string(s) }
+
 var experiments = []experiment{
 	{"malt-bytes", false, graphBytes},
 	{"malt-passes", true, passes},
@@ -28,12 +33,21 @@ var experiments = []experiment{
 	{"malt-stalls", true, stalls},
 	{"malt-traffic", true, traffic},
 	{"malt-loss", true, lostRank},
+	{"averaging-a9a", true, averagesOf("a9a")},
+	{"averaging-kdd99", true, averagesOf("kdd99")},
+	{"averaging-cocoa-text", true, averagesOf("cocoa-text")},
+	{"averaging-rcv1-mini", true, averagesOf("rcv1-mini")},
+	{"averaging-url-like", false, averagesOf("url-like")},
+	{"averaging-spark", true, besideSpark},
+	{"averaging-gantt", false, gantts},
+	{"averaging-topics", true, topicAverages},
 }
 
 func main() {
 	out := flag.String("out", "docs/figures", "the `directory` of the CSV files")
 	data := flag.String("data", "", "the `directory` of the data sets; without it, figures that need none")
 	only := flag.String("only", "", "measure experiments whose name matches the `regexp`")
+	flag.StringVar(&sparkPython, "spark", "", "a `Python` with pyspark and numpy; without it, MLlib is not measured")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -64,12 +78,19 @@ func run(ctx context.Context, out, data, only string, w io.Writer) error {
 		}
 		start := time.Now()
 		figures, err := e.measure(ctx, data)
+		if why, ok := errors.AsType[skipped](err); ok {
+			fmt.Fprintf(w, "%s: not measured: %v\n", e.name, why)
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", e.name, err)
 		}
 		command := "go run ./bench/figures -only " + e.name
 		if e.data {
 			command += " -data DIR"
+		}
+		if e.name == "averaging-spark" {
+			command += " -spark PYTHON"
 		}
 		for _, f := range figures {
 			if err := f.write(out, command); err != nil {
@@ -81,6 +102,9 @@ func run(ctx context.Context, out, data, only string, w io.Writer) error {
 	}
 	if ran == 0 {
 		return errors.New("no experiment matches -only " + only)
+	}
+	if err := roundsTable(out); err != nil {
+		return err
 	}
 	return index(out)
 }

@@ -90,7 +90,20 @@ func (f figure) plot() (*plot.Plot, error) {
 	p.Add(grid)
 	p.Legend.Left, p.Legend.Top = true, f.rises()
 	p.Legend.Padding, p.Legend.ThumbnailWidth = vg.Points(3), vg.Centimeter
+	f.nameRows(p)
 	for i, name := range f.names {
+		switch f.header["kind"] {
+		case "dots":
+			if err := f.dots(p, i, name); err != nil {
+				return nil, err
+			}
+			continue
+		case "spans":
+			if err := f.spans(p, i, name); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		l, err := plotter.NewLine(f.series[name])
 		if err != nil {
 			return nil, err

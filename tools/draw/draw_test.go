@@ -39,12 +39,63 @@ func TestDrawing(t *testing.T) {
 	}
 }
 
+// A drawing of rows has their names, and the bars and dots of all series.
+func TestDrawingOfRows(t *testing.T) {
+	for kind, points := range map[string]string{"spans": "waits,1,0\nwaits,2,0\nsends,2,1\nsends,3,1\n", "dots": "waits,1,0\nsends,3,1\n"} {
+		dir := t.TempDir()
+		text := "# title: T\n# kind: " + kind + "\n# rows: rank 0|rank 1\nseries,x,y\n" + points
+		if err := os.WriteFile(filepath.Join(dir, "a.csv"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := drawAll(dir); err != nil {
+			t.Fatal(err)
+		}
+		svg, err := os.ReadFile(filepath.Join(dir, "a.svg"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{">rank 0<", ">rank 1<", ">waits<", ">sends<"} {
+			if !strings.Contains(string(svg), want) {
+				t.Errorf("%s: the drawing lacks %s", kind, want)
+			}
+		}
+	}
+}
+
+// The committed drawings are those of the committed tables.
+func TestCommittedDrawings(t *testing.T) {
+	const committed = "../../docs/figures"
+	paths, err := filepath.Glob(filepath.Join(committed, "*.csv"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("%s has %d tables: %v", committed, len(paths), err)
+	}
+	for _, path := range paths {
+		f, err := read(path)
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		again := filepath.Join(t.TempDir(), "a.svg")
+		if err := f.draw(again); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		got, err := os.ReadFile(again)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := os.ReadFile(strings.TrimSuffix(path, ".csv") + ".svg")
+		if err != nil || string(got) != string(want) {
+			t.Errorf("%s: the drawing beside it is another one (%v): go -C tools run ./draw ../docs/figures", path, err)
+		}
+	}
+}
+
 // A file that is not a figure is refused with its name and the line, and leaves no drawing.
 func TestRefusals(t *testing.T) {
 	for name, text := range map[string]string{
 		"got no points":               "# title: x\nseries,x,y\n",
 		"point 1: strconv.ParseFloat": "series,x,y\na,b,1\n",
 		"wrong number of fields":      "series,x,y\na,1\n",
+		"got 1 points, want pairs":    "# kind: spans\nseries,x,y\na,1,0\n",
 	} {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, "a.csv"), []byte(text), 0o600); err != nil {

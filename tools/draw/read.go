@@ -59,5 +59,12 @@ func parse(text string) (figure, error) {
 		}
 		f.series[row[0]] = append(f.series[row[0]], plotter.XY{X: x, Y: y})
 	}
+	if f.header["kind"] == "spans" {
+		for _, name := range f.names {
+			if n := len(f.series[name]); n%2 != 0 {
+				return f, fmt.Errorf("series %q: got %d points, want pairs", name, n)
+			}
+		}
+	}
 	return f, nil
 }

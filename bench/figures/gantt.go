@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+
+	"github.com/gvw-project/gvw/bench/internal/setup"
+	"github.com/gvw-project/gvw/internal/timeline"
+)
+
+// ganttWays are the trainings whose timelines are drawn, with the number of the first round and of the rounds.
+var ganttWays = []struct {
+	name, title   string
+	options       []string
+	first, rounds int
+}{
+	{"gantt-gradient", "SendGradient: batches of 0.1", []string{"--aggregate", "gradient", "--batch", "0.1", "-l", "10", "--power_t", "0"}, 12, 4},
+	{"gantt-tree", "SendModel: averages along a tree", []string{"--sgd", "--schedule", "tree", "-l", "0.5"}, 2, 4},
+	{"gantt-scatter", "SendModel: averages by reduce-scatter and all-gather", []string{"--aggregate", "model", "--sgd", "-l", "0.5"}, 2, 4},
+}
+
+// gantts draws when ranks compute, communicate and wait (Guo et al., Fig. 2).
+func gantts(ctx context.Context, _ string) (figures []figure, err error) {
+	j, end, err := newJobs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, end()) }()
+	p := urlProblem()
+	if err := p.write(j.path(p.name + ".vw")); err != nil {
+		return nil, err
+	}
+	rate, network := gigabit, "links of "+gigabit+"/s"
+	if why := linksWork(ctx); why != nil {
+		fmt.Printf("gantt: on the loopback, since there are no network links: %v\n", why)
+		rate, network = "", "loopback"
+	}
+	for _, way := range ganttWays {
+		_, err := j.run(ctx, rate, p.args(j, append(way.options, "--l2", number64(p.lambda), "--passes", "7", "--timeline", j.path("timeline.{rank}"))...)...)
+		if err != nil {
+			return nil, err
+		}
+		all, err := readTimelines(j.path("timeline."))
+		if err != nil {
+			return nil, err
+		}
+		f := figure{Name: way.name, Title: way.title, X: "ms", Kind: "spans"}
+		for rank := range ranks {
+			f.Rows = append(f.Rows, "rank "+strconv.Itoa(rank))
+		}
+		shares := f.gantt(all, way.first, way.rounds)
+		f.Notes = fmt.Sprintf("%v; a vector of %d floats; %d rounds of %d ranks, %s, %s; %s", &p, 1<<p.bits(), way.rounds, ranks, network, setup.Machine(), shares)
+		figures = append(figures, f)
+	}
+	return figures, nil
+}
+
+// readTimelines reads the timelines of all ranks.
+func readTimelines(prefix string) (all [ranks][]timeline.Span, err error) {
+	for rank := range all {
+		f, err := os.Open(prefix + strconv.Itoa(rank))
+		if err != nil {
+			return all, err
+		}
+		all[rank], err = timeline.Read(f)
+		if err = errors.Join(err, f.Close()); err != nil {
+			return all, err
+		}
+	}
+	return all, nil
+}
+
+// gantt adds what the ranks do from the begin of one round of rank 0 to that of a later one. It returns the shares of
+// the time of all ranks.
+func (f *figure) gantt(all [ranks][]timeline.Span, first, rounds int) string {
+	const work = "work"
+	var begins []int64
+	for _, s := range all[0] {
+		if s.Row == timeline.Steps && s.Name == work {
+			begins = append(begins, s.Began)
+		}
+	}
+	first = min(first, len(begins)-1)
+	from, to := begins[first], begins[min(first+rounds, len(begins)-1)]
+	within := func(spans []timeline.Span, want func(timeline.Span) bool) (in intervals) {
+		for _, s := range spans {
+			if lo, hi := max(s.Began, from), min(s.Began+s.Took, to); want(s) && lo < hi {
+				in = append(in, interval{lo, hi})
+			}
+		}
+		return in.union()
+	}
+	names := []string{"computes", "updates", "communicates", "waits"}
+	var sums [4]int64
+	for rank, spans := range all {
+		calls := within(spans, func(s timeline.Span) bool { return s.Row == timeline.Collectives })
+		moves := within(spans, func(s timeline.Span) bool { return s.Row > timeline.Collectives }).within(calls)
+		steps := within(spans, func(s timeline.Span) bool { return s.Row == timeline.Steps && s.Name != work })
+		for i, in := range []intervals{
+			within(spans, func(s timeline.Span) bool { return s.Row == timeline.Steps && s.Name == work }),
+			steps.minus(calls),
+			moves,
+			calls.minus(moves),
+		} {
+			f.add(names[i]) // in this order, also if the first rank has none
+			for _, s := range in {
+				f.add(names[i], point{float64(s.lo-from) / 1e3, float64(rank)}, point{float64(s.hi-from) / 1e3, float64(rank)})
+				sums[i] += s.hi - s.lo
+			}
+		}
+	}
+	text := "of the ranks' time"
+	for i, name := range names {
+		text += fmt.Sprintf(", %s %.0f %%", name, 100*float64(sums[i])/float64(ranks*(to-from)))
+	}
+	f.Lines = slices.DeleteFunc(f.Lines, func(l line) bool { return len(l.Points) == 0 })
+	return fmt.Sprintf("%.1f ms a round; %s", float64(to-from)/1e3/float64(rounds), text)
+}
+
+// interval is a time from lo to hi.
+type interval struct{ lo, hi int64 }
+
+// intervals are sorted and do not overlap, except before union.
+type intervals []interval
+
+// union sorts and joins intervals.
+func (in intervals) union() (out intervals) {
+	slices.SortFunc(in, func(a, b interval) int { return cmp.Compare(a.lo, b.lo) })
+	for _, s := range in {
+		if n := len(out); n > 0 && s.lo <= out[n-1].hi {
+			out[n-1].hi = max(out[n-1].hi, s.hi)
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// minus returns the parts of in that are not in other.
+func (in intervals) minus(other intervals) (out intervals) {
+	for _, s := range in {
+		for _, o := range other {
+			if o.hi <= s.lo || o.lo >= s.hi {
+				continue
+			}
+			if o.lo > s.lo {
+				out = append(out, interval{s.lo, o.lo})
+			}
+			s.lo = o.hi
+		}
+		if s.lo < s.hi {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// within returns the parts of in that are in other.
+func (in intervals) within(other intervals) intervals { return in.minus(in.minus(other)) }
