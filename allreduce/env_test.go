@@ -67,7 +67,7 @@ func TestConfigFromTheEnvironment(t *testing.T) {
 		{"no total and no rank", map[string]string{"GVW_SPAN_SERVER": "gateway"}, Config{}, "GVW_TOTAL: got \"\""},
 		{"a rank that is no number", with("GVW_NODE", "x"), Config{}, `GVW_NODE: got "x"`},
 		{"a rank outside the job", with("GVW_NODE", "4"), Config{}, "Rank: got 4, want 0 to Total-1 = 3"},
-		{"a policy that does not exist", with("GVW_ON_LOSS", "retry"), Config{}, "want abort, wait or shrink"},
+		{"a policy that does not exist", with("GVW_ON_LOSS", "retry"), Config{}, "want abort, wait, shrink or grow"},
 		{"a descriptor that is no number", with("GVW_SECRET_FD", "x"), Config{}, "want the number of a file descriptor"},
 	} {
 		got, err := ConfigFromEnv(environment(c.env))
