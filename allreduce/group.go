@@ -207,6 +207,15 @@ func (g *Group) register(ctx context.Context, checkpoint uint64) (*client.Member
 	}
 	g.member = member
 	g.renewEpoch()
+	if cfg.OnLoss != Abort {
+		g.work.Go(func() { // the job may fail before it is wired, and between two epochs
+			select {
+			case <-member.Over():
+				g.die()
+			case <-g.closing:
+			}
+		})
+	}
 	return member, nil
 }
 
@@ -247,15 +256,6 @@ func (g *Group) wire(ctx context.Context, s Shard) error {
 	}
 	recovers := g.cfg.OnLoss != Abort && !w.Stream && g.cfg.Total > 1
 	g.steps.SetRecovers(recovers)
-	if recovers {
-		g.work.Go(func() { // the job may fail between two epochs
-			select {
-			case <-g.member.Over():
-				g.die()
-			case <-g.closing:
-			}
-		})
-	}
 	g.enterEpoch(w)
 	if w.Missing != nil || g.steps.ShrinkDue() {
 		return nil // Run first gets the state, or calls Shrink

@@ -162,6 +162,8 @@ func (g *Group) stepWork(ctx context.Context, m Machine) error {
 	switch {
 	case err == nil || context.Cause(work) != engine.ErrStopped:
 		return err
+	case g.epoch.Wiring == nil: // the server has ended the job before it was wired
+		return fmt.Errorf("rank %d: the job does not start: %w", g.cfg.Rank, engine.FromServer(g.cfg.Rank, g.member.Cause()))
 	case g.steps.Recovers():
 		return g.epoch.OverError("at work")
 	}

@@ -28,7 +28,10 @@ type MaltConfig struct {
 	Every    int          // examples that a rank learns from between two exchanges; 0: 1000
 	Send     string       // "models", "deltas", "gradients", or "deltas:M" with models every M-th time; empty: models
 	MaxDelay int          // exchanges by which an update may be late: older ones are dropped, and late deltas count 1/(1+delay); 0: any
-	Compress string       // encoding of updates, "f16", "q8" or "top:K", for rules without sums; empty: plain
+	// VerbsMemory is the largest memory of this rank that is registered for updates by RDMA, in bytes: malt.Config.VerbsMemory.
+	// The device is that of the collectives. 0: no limit but that of the system.
+	VerbsMemory int64
+	Compress    string // encoding of updates, "f16", "q8" or "top:K", for rules without sums; empty: plain
 }
 
 // defaultEvery is the default of MaltConfig.Every.
@@ -60,6 +63,9 @@ func (c *MaltConfig) Validate() error {
 			f.Add("Malt.Graph", "it is missing, and without it the other options of asynchronous training have no effect")
 		}
 		return f.Err()
+	}
+	if c.VerbsMemory < 0 {
+		f.Add("Malt.VerbsMemory", "got %d, want 0 bytes or more", c.VerbsMemory)
 	}
 	s := c.stage(&f)
 	for _, fault := range s.Faults() {
@@ -163,6 +169,7 @@ func (c *Config) maltJob() malt.Config {
 	if j.Elastic {
 		m.Elastic = cmp.Or(j.StartTimeout, maltElastic)
 	}
+	m.VerbsMemory = c.Malt.VerbsMemory
 	m.Job = VectorsJob(m.Job)
 	return m
 }

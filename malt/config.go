@@ -56,6 +56,7 @@ type Config struct {
 	Advertise   string            // address that others are told; "": that of Listen
 	Allow       []netip.Prefix    // networks from which ranks may connect; none: all
 	Credentials *auth.Credentials // secret and TLS; nil: none
+	Owner       *auth.Secret      // needed to cancel the job, the same on all ranks; nil: every client of the server may
 	Host        string            // name of this machine in messages; "": the address that the server sees
 
 	// NoSharedMemory sends updates over the network to ranks of the same machine, too. False: where both ranks can, the
@@ -166,7 +167,7 @@ func (c Config) mesh() mesh.Config {
 // join returns the part that describes the membership.
 func (c Config) join(advertise string) client.JoinConfig {
 	return c.mesh().Join(client.JoinConfig{
-		Server: c.Server, Spare: c.Spare, Advertise: advertise, Host: c.Host, Options: "library=malt",
+		Server: c.Server, Owner: c.Owner, Spare: c.Spare, Advertise: advertise, Host: c.Host, Options: "library=malt",
 		OnLoss: c.OnLoss, ReplaceTimeout: c.ReplaceTimeout, Elastic: c.Elastic,
 		DialTimeout: c.DialTimeout, StartTimeout: c.StartTimeout, Heartbeat: c.Heartbeat,
 		LostAfter: c.LostAfter, ServerTimeout: c.ServerTimeout,

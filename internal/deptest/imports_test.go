@@ -113,9 +113,9 @@ var layers = []layer{
 	{"internal/cli", slices.Concat(bottom, []string{"internal/compat"}), "the command line and the process, independent of any command"},
 	{"internal/flags", slices.Concat(bottom, wires, []string{"internal/cli", "internal/compat", "=allreduce", "allreduce/doctor", "allreduce/pipe", "bench/collective", "hdfsio/hdfs", "=learn", "learn/metric", "learn/nn", "model/topics", "malt/graph", "malt/pipe", "=optim", "optim/ftrl"}), "tables of options need the values that libraries accept, but no command"},
 	{"internal/files", slices.Concat(bottom, []string{"internal/cli", "internal/flags", "internal/launch", "=hdfsio", "hdfsio/hdfs", "hdfsio/siteconf", "=learn"}), "options that name files become file systems, inputs and outputs, for any command"},
-	{"internal/joinflags", slices.Concat(bottom, wires, []string{"internal/cli", "internal/flags", "internal/files", "internal/launch", "internal/spantree/protocol", "internal/maltjob", "=allreduce", "=malt", "allreduce/verbs"}), "the learner, gvw malt, gvw allreduce and gvw doctor join a job with the same options; the protocol has the rule of elastic jobs"},
+	{"internal/joinflags", slices.Concat(bottom, wires, []string{"internal/cli", "internal/flags", "internal/files", "internal/launch", "internal/spantree/protocol", "internal/maltjob", "=allreduce", "=malt", "malt/graph", "allreduce/verbs"}), "the learner, gvw malt, gvw allreduce and gvw doctor join a job with the same options; the protocol has the rule of elastic jobs"},
 	{
-		"internal/train", slices.Concat(bottom, wires, []string{"internal/cli", "internal/compat", "internal/flags", "internal/files", "internal/joinflags", "internal/launch", "internal/checkpoint", "internal/rundir", "internal/spantree/protocol", "=allreduce", "feature", "hdfsio", "learn", "malt/graph", "model"}),
+		"internal/train", slices.Concat(bottom, wires, []string{"internal/cli", "internal/compat", "internal/flags", "internal/files", "internal/joinflags", "internal/launch", "internal/checkpoint", "internal/rundir", "internal/spantree/protocol", "=allreduce", "feature", "hdfsio", "learn", "model"}),
 		"the learner as a command uses a launcher by an interface",
 	},
 	{

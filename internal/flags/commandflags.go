@@ -46,21 +46,21 @@ var AllReduce = append([]*cli.Spec{
 	{Name: "type", Kind: cli.Text, Category: catReduce, Arg: "TYPE", Choices: pipe.Types, Def: "f64", Help: "of the elements; text is for gather"},
 	{Name: "frames", Kind: cli.Boolean, Category: catReduce, Help: "length-prefixed binary vectors, not lines"},
 	{Name: "quiet", Kind: cli.Boolean, Category: catReduce, Help: "errors only"},
-}, append(clusterFlags("shard", "timeline", "run_dir", "on_loss", "replace_timeout", "slow_factor", "checkpoint", "checkpoint_every", "resume", "elastic"), &cli.Spec{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"})...)
+}, append(clusterFlags("shard", "timeline", "run_dir", "on_loss", "replace_timeout", "slow_factor", "checkpoint", "checkpoint_every", "resume", "elastic", "verbs_memory"), &cli.Spec{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"})...)
 
 // catExchange is the category of the exchange of gvw malt.
 const catExchange = "Exchange"
 
 // Malt are the options of `gvw malt`.
 var Malt = append([]*cli.Spec{
-	{Name: "graph", Kind: cli.Text, Category: catExchange, Arg: "GRAPH", Choices: graph.Names(), Def: "all", Help: "to which ranks a rank sends"},
+	{Name: "graph", Kind: cli.Text, Category: catExchange, Arg: "GRAPH", Def: "all", Help: "to which ranks a rank sends: " + graphNames},
 	{Name: "sync", Kind: cli.Text, Category: catExchange, Arg: "MODE", Def: "asp", Help: "wait for no rank (asp), all (bsp), those S rounds behind (ssp:S), or neighbours (notify_ack)"},
 	{Name: "merge", Kind: cli.Text, Category: catExchange, Arg: "HOW", Choices: maltpipe.Mergers, Def: maltpipe.Mergers[0], Help: "what becomes of a vector and those that have arrived"},
 	{Name: "max_delay", Kind: cli.Integer, Positive: true, Max: 1 << 30, Category: catExchange, Arg: "D", Help: "drop vectors that are more than D rounds late"},
 	{Name: "type", Kind: cli.Text, Category: catExchange, Arg: "TYPE", Choices: maltpipe.Types, Def: "f64", Help: "of the elements"},
 	{Name: "frames", Kind: cli.Boolean, Category: catExchange, Help: "length-prefixed binary vectors, not lines"},
 	{Name: "quiet", Kind: cli.Boolean, Category: catExchange, Help: "errors only"},
-}, append(clusterFlags("shard", "run_dir", "replace_timeout", "slow_factor", "checkpoint", "checkpoint_every", "resume", "elastic", "spare", "schedule", "checksum", "shm", "transport", "verbs_device", "timeline", "trace_dir", "stall_timeout", "file_timeout"), &cli.Spec{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"})...)
+}, append(clusterFlags("shard", "run_dir", "replace_timeout", "slow_factor", "checkpoint", "checkpoint_every", "resume", "elastic", "spare", "schedule", "checksum", "shm", "timeline", "trace_dir", "stall_timeout", "file_timeout"), &cli.Spec{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"})...)
 
 // clusterFlags returns the learner's options of a job, except those in but. Commands that join
 // a job share the learner's rows, so that help and checks are the same.
@@ -111,7 +111,7 @@ var Doctor = append([]*cli.Spec{
 	{Name: "patience", Kind: cli.Duration, Positive: true, Category: catDoctor, Arg: "T", Def: "5s", Help: "time for a rank to answer"},
 	{Name: "verbs", Kind: cli.Boolean, Category: catDoctor, Help: "only list the RDMA devices of this machine"},
 	{Name: "quiet", Kind: cli.Boolean, Category: catDoctor, Help: "no table: only the faults"},
-}, append(clusterFlags("shard", "run_dir", "checkpoint", "checkpoint_every", "resume", "schedule", "checksum", "heartbeat", "lost_after", "server_timeout", "stall_timeout", "on_loss", "elastic", "replace_timeout", "slow_factor", "transport", "verbs_device", "timeline", "trace_dir", "allow", "allow_vw", "job_token"), &cli.Spec{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"})...)
+}, append(clusterFlags("shard", "run_dir", "checkpoint", "checkpoint_every", "resume", "schedule", "checksum", "heartbeat", "lost_after", "server_timeout", "stall_timeout", "on_loss", "elastic", "replace_timeout", "slow_factor", "transport", "verbs_device", "verbs_memory", "timeline", "trace_dir", "allow", "allow_vw", "job_token"), &cli.Spec{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"})...)
 
 // catKeygen is the category of the options of gvw keygen.
 const catKeygen = "Keys"

@@ -4,11 +4,9 @@ package flags
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/gvw-project/gvw/hdfsio/hdfs"
 	"github.com/gvw-project/gvw/internal/cli"
-	"github.com/gvw-project/gvw/malt/graph"
 )
 
 // Categories, in the order of help.
@@ -209,12 +207,13 @@ var Learn = slices.Concat([]*cli.Spec{
 	{Name: "transport", Sets: "Cluster.Join.Transport", Read: transportName, Kind: cli.Text, Category: catCluster, Arg: "T", Def: "tcp", Choices: []string{"tcp", "verbs", "auto"}, More: true, Help: "between machines: tcp, RDMA verbs, or auto: verbs if all ranks can"},
 	{Name: "verbs_device", Sets: "Cluster.Join.VerbsDevice", Kind: cli.Text, Category: catCluster, Arg: "D", Def: "auto", More: true, Help: "this rank's RDMA device: name, name:port, or an address of it"},
 	{Name: "timeline", About: "Cluster.Join.Timeline", Kind: cli.Text, Category: catCluster, Arg: "FILE", More: true, Help: "write what this rank does over time, for Perfetto; gvw run: what all ranks do"},
+	{Name: "verbs_memory", Sets: "Malt.VerbsMemory", Read: mebibytes64, Kind: cli.Integer, Positive: true, Max: 1 << 30, Category: catCluster, Arg: "MIB", More: true, Help: "with --malt and RDMA: registered memory of a rank at most, in MiB [no limit]"},
 	{Name: "trace_dir", Sets: "Cluster.Join.TraceDir", Kind: cli.Text, Category: catCluster, Arg: "DIR", More: true, Help: "folder for execution traces of ranks that wait long"},
 }, credentialFlags(catCluster), guardFlags, []*cli.Spec{
 	{Name: "aggregate", Sets: "Average.Aggregate", Kind: cli.Text, Category: catUpdate, Arg: "WHAT", Choices: []string{"model", "gradient"}, More: true, Help: "average the models of all ranks at --average_every, or step along the sum of their gradients"},
 	{Name: "batch", Sets: "Average.Batch", Read: averageBatch, Kind: cli.Text, Category: catUpdate, Arg: "N|X", More: true, Help: "examples, or fraction, of each rank for a step of --aggregate [model 1, gradient 0.01]"},
 	{Name: "average_every", Sets: "Average.Every", Read: averageEvery, Kind: cli.Text, Category: catUpdate, Arg: "N|X", Def: "pass", More: true, Help: "with --aggregate model: pass, examples or fraction of each rank, or random:P with control variates"},
-	{Name: "malt", Sets: "Malt.Graph", Read: maltGraph, Kind: cli.Text, Category: catUpdate, Arg: "GRAPH", More: true, Help: "asynchronous training: exchange weights during passes, along a graph: " + strings.Join(graph.Names(), ", ") + " or " + GraphFile + "FILE"},
+	{Name: "malt", Sets: "Malt.Graph", Read: maltGraph, Kind: cli.Text, Category: catUpdate, Arg: "GRAPH", More: true, Help: "asynchronous training: exchange weights during passes, along a graph: " + graphNames},
 	{Name: "sync", Sets: "Malt.Sync", Read: maltSync, Kind: cli.Text, Category: catUpdate, Arg: "MODE", Def: "asp", More: true, Help: "with --malt: wait for no rank (asp), all (bsp), those S rounds behind (ssp:S), or neighbours (notify_ack)"},
 	{Name: "cb_size", Sets: "Malt.Every", Kind: cli.Integer, Positive: true, Category: catUpdate, Arg: "K", Def: "1000", More: true, Help: "with --malt: examples that a rank learns from between two exchanges"},
 	{Name: "malt_send", Sets: "Malt.Send", Read: maltSend, Kind: cli.Text, Category: catUpdate, Arg: "WHAT", Def: "models", More: true, Help: "with --malt: models, deltas, gradients, or deltas:M with models every M-th time"},

@@ -7,7 +7,6 @@ import (
 
 	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/learn/nn"
-	"github.com/gvw-project/gvw/malt/graph"
 )
 
 // catProgram is the category of the options of a learner's own model.
@@ -71,10 +70,10 @@ func programFlags(own ...*cli.Spec) []*cli.Spec {
 		{Name: "predictions", Short: "p", Kind: cli.Text, Category: catOutput, Arg: "FILE", Help: "write the predictions"},
 		{Name: "quiet", Kind: cli.Boolean, Category: catOutput, Help: "errors only"},
 	}, own, []*cli.Spec{
-		{Name: "malt", Kind: cli.Text, Category: catCluster, Arg: "GRAPH", Choices: graph.Names(), Help: "exchange models with other ranks along this graph: docs/malt.md"},
+		{Name: "malt", Kind: cli.Text, Category: catCluster, Arg: "GRAPH", Help: "exchange models with other ranks along a graph (docs/malt.md): " + graphNames},
 		{Name: "sync", Kind: cli.Text, Category: catCluster, Arg: "HOW", Def: "asp", Help: "asp, bsp, ssp:S or notify_ack: for which ranks an exchange waits"},
 		{Name: "cb_size", Kind: cli.Integer, Positive: true, Category: catCluster, Arg: "N", Def: "1000", Help: "examples between two exchanges"},
 		{Name: "malt_compress", Kind: cli.Text, Category: catCluster, Arg: "HOW", Choices: []string{"f16", "q8"}, Help: "send 16 or 8 bits of a value instead of 32"},
-	}, clusterFlags("spare", "shard", "generation", "run_dir", "replace_timeout", "slow_factor", "stall_timeout", "file_timeout", "elastic", "checkpoint", "checkpoint_every", "resume", "schedule", "checksum", "shm", "transport", "verbs_device", "timeline", "trace_dir", "allow_vw", "job_token"),
+	}, clusterFlags("spare", "shard", "generation", "run_dir", "replace_timeout", "slow_factor", "stall_timeout", "file_timeout", "elastic", "checkpoint", "checkpoint_every", "resume", "schedule", "checksum", "shm", "timeline", "trace_dir", "allow_vw", "job_token"),
 		[]*cli.Spec{{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"}})
 }

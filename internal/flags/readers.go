@@ -31,6 +31,7 @@ var (
 	sameWord      = one(func(word string) (string, error) { return word, nil })
 	number        = one(strconv.Atoi)
 	mebibytes     = one(func(word string) (int, error) { n, err := strconv.Atoi(word); return n << 20, err })
+	mebibytes64   = one(func(word string) (int64, error) { n, err := strconv.ParseInt(word, 10, 64); return n << 20, err })
 	isOff         = one(func(word string) (bool, error) { return word == "off", nil })
 	measures      = one(metric.Parse)
 	hybridPasses  = one(parseHybrid)
@@ -141,12 +142,18 @@ func textOf(err error) error {
 const GraphFile = "file:"
 
 // maltGraph is the Read of --malt. The file of a graph is read by the rank.
-var maltGraph = one(func(word string) (string, error) {
+var maltGraph = one(func(word string) (string, error) { return word, CheckGraph(word) })
+
+// CheckGraph returns the fault of the name of a graph.
+func CheckGraph(word string) error {
 	if name, isFile := strings.CutPrefix(word, GraphFile); isFile && name != "" || slices.Contains(graph.Names(), word) {
-		return word, nil
+		return nil
 	}
-	return "", fmt.Errorf("%q is not one of %s or %sFILE", word, strings.Join(graph.Names(), ", "), GraphFile)
-})
+	return fmt.Errorf("%q is not one of %s or %sFILE", word, strings.Join(graph.Names(), ", "), GraphFile)
+}
+
+// graphNames lists the values of an option that names a graph.
+var graphNames = strings.Join(graph.Names(), ", ") + " or " + GraphFile + "FILE"
 
 var (
 	maltSync     = maltWord(func(c *learn.MaltConfig, word string) { c.Sync = word })

@@ -27,6 +27,8 @@ func JoinShared(p *cli.Process, c *cli.Context) (g *malt.Group, at launch.Place,
 		return nil, at, err
 	}
 	j.Log = p.Logger(cli.LogLevel(c.Bool("quiet"), ""), true)
-	g, err = malt.Join(c.Context, maltjob.Config(j))
+	config := maltjob.Config(j)
+	config.VerbsMemory = int64(c.Uint64("verbs_memory")) << 20
+	g, err = malt.Join(c.Context, config)
 	return g, at, err
 }

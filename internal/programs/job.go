@@ -5,6 +5,7 @@ package programs
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 
@@ -59,7 +60,7 @@ const defaultExchange = 1000
 
 // checkJob returns the faults of the options of a job.
 func checkJob(s *cli.Settings) []error {
-	errs := joinflags.Check(s)
+	errs := append(joinflags.Check(s), joinflags.CheckGraph(s, "malt"))
 	isRank := s.Has("node")
 	switch {
 	case s.Has(optTest) && isRank:
@@ -85,9 +86,17 @@ func checkJob(s *cli.Settings) []error {
 }
 
 // joinJob joins the job that the options name, or returns nil.
-func joinJob(p *cli.Process, c *cli.Context) (*job, error) {
-	if _, isRank, err := joinflags.Place(p, c); err != nil || !isRank {
+func joinJob(p *cli.Process, c *cli.Context, open func(name string) (io.ReadCloser, error)) (*job, error) {
+	place, isRank, err := joinflags.Place(p, c)
+	if err != nil || !isRank {
 		return nil, err
+	}
+	custom, err := joinflags.Graph("malt", c.String("malt"), place.Total, open)
+	if err != nil {
+		return nil, err
+	}
+	if custom != nil && !custom.Uniform() {
+		return nil, cli.Usagef("--malt: the edges of %s have weights, which would be ignored: leave the weights out", c.String("malt"))
 	}
 	step := outer.Config{Rate: c.Float64("outer_rate"), Momentum: c.Float64("outer_momentum")}
 	if err := step.Validate(); err != nil {
@@ -100,7 +109,7 @@ func joinJob(p *cli.Process, c *cli.Context) (*job, error) {
 	return &job{
 		group: g, members: at.Total, epoch: g.Epoch(), every: int(number(c, "cb_size", defaultExchange)),
 		config: malt.VectorConfig{
-			ObjectConfig: malt.ObjectConfig{Graph: c.String("malt"), Sync: c.String("sync")},
+			ObjectConfig: malt.ObjectConfig{Graph: c.String("malt"), Custom: custom, Sync: c.String("sync")},
 			Format:       formats[c.String("malt_compress")],
 		},
 		outer:  step,
@@ -136,7 +145,7 @@ func (j *job) share(p program) error {
 func (j *job) vector(name string, length int) (*malt.Vector[float32], error) {
 	config, n := j.config, len(j.vectors)
 	if n < len(j.graphs) {
-		config.Graph = j.graphs[n]
+		config.Graph, config.Custom = j.graphs[n], nil
 	}
 	if n < len(j.syncs) {
 		config.Sync = j.syncs[n]

@@ -88,7 +88,7 @@ func command(ctx context.Context, p *cli.Process, c *cli.Command, args []string,
 		if c.Bool(optTest) {
 			return r.test(s)
 		}
-		if r.job, err = joinJob(p, c); err != nil {
+		if r.job, err = joinJob(p, c, func(name string) (io.ReadCloser, error) { return hdfsio.Open(r.ctx, r.fsys, name) }); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, r.job.close()) }()

@@ -149,7 +149,9 @@ func Cancel(ctx context.Context, p *cli.Process, c *cli.Command, args []string) 
 	if err != nil {
 		return err
 	}
-	return client.Cancel(ctx, nil, server, creds, client.Cancellation{Job: job, Reason: s.Get("reason"), Owner: owner})
+	return cancelBoth(job, func(job protocol.Job) error {
+		return client.Cancel(ctx, nil, server, creds, client.Cancellation{Job: job, Reason: s.Get("reason"), Owner: owner})
+	})
 }
 
 // parseJob reads a job as gvw jobs shows it.

@@ -5,6 +5,8 @@ package tools
 import (
 	"context"
 	"errors"
+	"io"
+	"os"
 
 	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/joinflags"
@@ -18,7 +20,7 @@ func Malt(ctx context.Context, p *cli.Process, c *cli.Command, args []string) er
 	if s == nil {
 		return err
 	}
-	errs := joinflags.Check(s)
+	errs := append(joinflags.Check(s), joinflags.CheckGraph(s, "graph"))
 	if s.Get("on_loss") == "wait" {
 		errs = append(errs, cli.Usagef("--on_loss wait: no other program could continue from a vector of this one: use abort or shrink"))
 	}
@@ -33,6 +35,20 @@ func Malt(ctx context.Context, p *cli.Process, c *cli.Command, args []string) er
 
 // exchange exchanges the vectors of stdin with the other ranks.
 func exchange(p *cli.Process, c *cli.Context) (err error) {
+	place, isRank, err := joinflags.Place(p, c)
+	if err != nil {
+		return err
+	}
+	object := malt.ObjectConfig{Graph: c.String("graph"), Sync: c.String("sync"), Full: malt.Block}
+	if isRank {
+		object.Custom, err = joinflags.Graph("graph", object.Graph, place.Total, func(name string) (io.ReadCloser, error) { return os.Open(name) })
+	}
+	if err != nil {
+		return err
+	}
+	if object.Custom != nil && !object.Custom.Uniform() && c.String("merge") != "weighted" {
+		return cli.Usagef("--graph: the edges of %s have weights, which would be ignored: add --merge weighted, or leave the weights out", object.Graph)
+	}
 	g, _, err := joinflags.JoinShared(p, c)
 	if err != nil {
 		return err
@@ -40,7 +56,6 @@ func exchange(p *cli.Process, c *cli.Context) (err error) {
 	if g != nil {
 		defer func() { err = errors.Join(err, g.Close()) }()
 	}
-	object := malt.ObjectConfig{Graph: c.String("graph"), Sync: c.String("sync"), Full: malt.Block}
 	return pipe.Run(c.Context, g, pipe.Config{
 		Vector: malt.VectorConfig{ObjectConfig: object, MaxDelay: int(c.Uint64("max_delay"))},
 		Merge:  c.String("merge"), Type: c.String("type"), Frames: c.Bool("frames"),

@@ -3,11 +3,31 @@
 package tools
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/learn"
 )
+
+// cancelBoth cancels a job and that of its shared vectors, if it has one. The vectors may be left of a job whose
+// collectives have ended.
+func cancelBoth(job protocol.Job, cancel func(protocol.Job) error) error {
+	err := cancel(job)
+	if err != nil && !isMissing(err) {
+		return err
+	}
+	if vectors := cancel(learn.VectorsJob(job)); !isMissing(vectors) {
+		return vectors
+	}
+	return err
+}
+
+// isMissing reports whether the server has refused a cancellation since there is no such job.
+func isMissing(err error) bool {
+	refused, ok := errors.AsType[*protocol.RefusedError](err)
+	return ok && refused.Code == protocol.NoSuchJob
+}
 
 // withVectors returns the jobs of a server in which each job with --malt is one job: that of its shared vectors is no
 // entry of its own. Its state follows that of the job, and what its ranks wait for is listed with the job.

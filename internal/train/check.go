@@ -73,10 +73,11 @@ var ownCases = []compat.Case{
 	own("learn_alpha", "", "lda initial_regressor", "only documents have topics"),
 	own("learn_alpha", "testonly", "", "nothing is learned"),
 
-	own("sync cb_size malt_send max_delay malt_compress", "", "malt", "ranks exchange nothing during a pass"),
+	own("sync cb_size malt_send max_delay malt_compress verbs_memory", "", "malt", "ranks exchange nothing during a pass"),
 	own("malt", "", "span_server", "one process has no other rank to exchange weights with (gvw run -n 4 starts a job on this machine)"),
 	own("malt", "bfgs|conjugate_gradient|hybrid", "", "L-BFGS needs the exact sums of all ranks"),
 	own("malt", "testonly", "", "nothing is learned"),
+	own("verbs_memory", "", "transport=verbs transport=auto", "no memory is registered for RDMA"),
 	own("malt", "ftrl|pistol|coin", "", "that learner is for one process"),
 	own("early_terminate", "malt", "", "ranks end their passes at different times, so all passes are made"),
 	own("checkpoint", "malt", "", "all passes are one step, so there is nothing to continue from"),

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 
@@ -176,4 +177,20 @@ func (f *file) dot(text []byte) {
 			from = to.Vertex
 		}
 	}
+}
+
+// Uniform reports whether each receiver gives the same weight to its senders and to itself.
+func (g *Graph) Uniform() bool {
+	const rounding = 1e-9
+	for round := range g.Period() {
+		for rank := range g.Size() {
+			in := g.In(round, rank)
+			for _, e := range in {
+				if math.Abs(e.Weight*float64(len(in)+1)-1) > rounding {
+					return false
+				}
+			}
+		}
+	}
+	return true
 }

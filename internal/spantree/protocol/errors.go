@@ -52,6 +52,9 @@ type RefusedError struct {
 // the files instead of training. All other refusals end the attempt.
 func (e *RefusedError) Finished() bool { return e.Code == JobFinished }
 
+// Cancelled reports whether a user has ended the job.
+func (e *RefusedError) Cancelled() bool { return e.Code == Cancelled }
+
 func (e *RefusedError) Error() string {
 	if e.ByClient {
 		return fmt.Sprintf("this program refuses the server %s: %s (%v)", e.Server, plain.Text(e.Reason), e.Code)

@@ -5,7 +5,6 @@ package maltstage
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -134,7 +133,7 @@ func (c Config) graph(ranks int) (*graph.Graph, error) {
 		if n := c.Custom.Size(); n != ranks {
 			return nil, fmt.Errorf("%s has %d ranks, the job has %d", c.Graph, n, ranks)
 		}
-		if !uniform(c.Custom) {
+		if !c.Custom.Uniform() {
 			return nil, fmt.Errorf("the edges of %s have weights, which would be ignored: models are weighted by their adaptive sums; leave the weights out", c.Graph)
 		}
 		return c.Custom, nil
@@ -147,22 +146,6 @@ func complete(g *graph.Graph) bool {
 	for round := range g.Period() {
 		if n := g.Size(); g.Edges(round) != n*(n-1) {
 			return false
-		}
-	}
-	return true
-}
-
-// uniform reports whether each receiver gives the same weight to its senders and to itself.
-func uniform(g *graph.Graph) bool {
-	const rounding = 1e-9
-	for round := range g.Period() {
-		for rank := range g.Size() {
-			in := g.In(round, rank)
-			for _, e := range in {
-				if math.Abs(e.Weight*float64(len(in)+1)-1) > rounding {
-					return false
-				}
-			}
 		}
 	}
 	return true

@@ -23,7 +23,8 @@ type Stage struct {
 	config Config
 	join   malt.Config
 	done   bool
-	empty  bool // this process has joined after the end of all passes, and has no weights
+	empty  bool       // this process has joined after the end of all passes, and has no weights
+	outer  outerState // with an outer optimiser, in a job that replaces lost ranks
 }
 
 // Passes is a stage whose passes need not be steps, *sgdstage.Online or *sgdstage.Classes.
@@ -132,6 +133,7 @@ func (s *Stage) train(ctx context.Context, v *malt.Vector[float32]) error {
 		return err
 	}
 	m.round = v.Iteration() // of a replacement: those of the rank whose state it has
+	s.outer = m.take(s.outer)
 	if err := s.passes(ctx, m); err != nil {
 		return err
 	}
