@@ -16,7 +16,8 @@ import (
 
 // AverageConfig configures training by model averaging (package masgd): ranks average their models several times in a
 // pass, or add up their gradients. All ranks have the same settings. The update rule is that of SGD.Plain or
-// SGD.Invariant.
+// SGD.Invariant. With SGD.Adaptive or SGD.Normalized it is vw's, and models have its sums. In a Hybrid, L-BFGS
+// continues from the averages.
 type AverageConfig struct {
 	// Aggregate is "model", which averages the models that the ranks have learned by themselves, or "gradient", which
 	// makes one step along the sum of all gradients. Empty: ranks average at the end of each pass, as vw does.
@@ -100,9 +101,15 @@ func (c *AverageConfig) Validate() error {
 	return f.Err()
 }
 
+// averagesSums reports whether ranks average the sums of vw's adaptive or normalised rule beside the weights. Its steps
+// and averages are those of SGD without AverageConfig, which has the rest of the rules.
+func (c *Config) averagesSums() bool {
+	return c.Average.on() && (c.SGD.Adaptive || c.SGD.Normalized || c.SGD.Adax)
+}
+
 // averageDefaults sets the update rule of averaging where none is given.
 func (c *Config) averageDefaults() {
-	if !c.Average.on() || c.LDA.Topics > 0 {
+	if !c.Average.on() || c.LDA.Topics > 0 || c.averagesSums() {
 		return
 	}
 	if s := &c.SGD; !s.Plain && !s.Adaptive && !s.Normalized && !s.Invariant {
@@ -136,8 +143,8 @@ func (c *Config) validateAverage(f *usage.Faults) {
 	switch {
 	case c.TestOnly:
 		f.Add(field, "nothing is learned: leave it out with learn.Config.TestOnly")
-	case c.batches():
-		f.Add(field, "L-BFGS adds up sums of its own: leave learn.Config.Batch.BFGS and learn.Config.Hybrid out")
+	case c.Batch.BFGS:
+		f.Add(field, "L-BFGS adds up sums of its own: leave learn.Config.Batch.BFGS out, or use learn.Config.Hybrid")
 	case c.OAA.Classes > 0:
 		f.Add(field, "it is for one model of simple labels: leave learn.Config.OAA.Classes out")
 	case c.FTRL.Rule != ftrl.None:
@@ -147,8 +154,14 @@ func (c *Config) validateAverage(f *usage.Faults) {
 	case c.named():
 		f.Add(field, "the names of features are not kept: train first, then show the model (learn.Config.TestOnly, learn.Config.Model.Initial=MODEL)")
 	}
-	if c.SGD.Adaptive || c.SGD.Normalized || c.SGD.Adax {
-		f.Add("SGD.Adaptive", "with learn.Config.Average.Aggregate each weight has one float, and no sums: use learn.Config.SGD.Plain or learn.Config.SGD.Invariant")
+	if c.Data.PassLength > 0 {
+		f.Add("Data.PassLength", "learn.Config.Average.Every divides passes: leave it out")
+	}
+	if c.averagesSums() {
+		if c.Average.Aggregate == aggregateGradient || c.singleSteps() || moved {
+			f.Add("SGD.Adaptive", "adaptive and normalised steps are those of single examples, and their averages have no learn.Config.Outer.Rate, and their moments are not random")
+		}
+		return
 	}
 	if c.SGD.Invariant && (c.Average.Aggregate == aggregateGradient || c.singleSteps()) {
 		f.Add("SGD.Invariant", "steps of gradients, of batches and with control variates are plain: leave it out")
@@ -171,9 +184,6 @@ func (c *Config) validateAverage(f *usage.Faults) {
 	if c.Model.PreserveCounters {
 		f.Add("Model.PreserveCounters", "models of learn.Config.Average.Aggregate have no counters: leave it out")
 	}
-	if c.Data.PassLength > 0 {
-		f.Add("Data.PassLength", "learn.Config.Average.Every divides passes: leave it out")
-	}
 	if c.Average.random() && c.Reg.L1 > 0 {
 		f.Add("Reg.L1", "control variates need a smooth loss: use learn.Config.Reg.L2")
 	}
@@ -183,8 +193,16 @@ func (c *Config) validateAverage(f *usage.Faults) {
 }
 
 // averaging returns the stage of model averaging.
-func (r *runner) averaging() (*avgstage.Stage, error) {
+func (r *runner) averaging(passes int) (stage, error) {
 	c := &r.cfg
+	if c.averagesSums() {
+		online, err := r.online(passes)
+		if err != nil {
+			return nil, err
+		}
+		_, every := c.Average.amounts(new(usage.Faults))
+		return avgstage.NewOnline(online, every), nil
+	}
 	w, err := r.weights()
 	if err != nil {
 		return nil, err
@@ -193,7 +211,7 @@ func (r *runner) averaging() (*avgstage.Stage, error) {
 	if err := r.console.OpenTable(); err != nil {
 		return nil, err
 	}
-	o := r.onlineConfig(r.rule, c.Passes)
+	o := r.onlineConfig(r.rule, passes)
 	a := avgstage.Config{
 		Read: o.Read, Tally: o.Tally, Job: o.Job, Models: o.Models, Reweighed: o.Reweighed, Passes: o.Passes,
 		Gradient: c.Average.Aggregate == aggregateGradient, Seed: c.Data.ShuffleSeed, Outer: outer.Config(c.Outer),

@@ -46,6 +46,25 @@ var averaged = []struct {
 		c.Passes, c.Average, c.Loss.Function = 3, AverageConfig{Aggregate: "gradient", Batch: "17"}, "hinge"
 		c.Holdout.Off = false
 	}}, 22},
+	{method{"models, vw's rule, every 0.3, holdout, metrics", func(c *Config) {
+		c.Passes, c.Average = 3, AverageConfig{Aggregate: "model", Every: "0.3"}
+		c.SGD.Adaptive, c.SGD.Normalized, c.SGD.Invariant = true, true, true
+		c.Holdout.Off, c.Metrics.Measures = false, []string{"accuracy", "logloss"}
+	}}, 13},
+	{method{"models, adaptive, every 25, l1, resume state", func(c *Config) {
+		c.Passes, c.Average = 2, AverageConfig{Aggregate: "model", Every: "25"}
+		c.SGD.Adaptive, c.Reg.L1, c.Reg.L2, c.Model.PredictOnly = true, 1e-4, 1e-4, false
+	}}, 11},
+	{method{"models, normalized, pass", func(c *Config) {
+		c.Passes, c.Average, c.SGD.Normalized = 3, AverageConfig{Aggregate: "model"}, true
+	}}, 3},
+	{method{"hybrid of averages", func(c *Config) {
+		c.Average, c.Hybrid, c.Reg.L2 = AverageConfig{Aggregate: "model", Every: "0.5"}, &Hybrid{SGDPasses: 2, LBFGSPasses: 4}, 1
+	}}, 9},
+	{method{"hybrid of averages, vw's rule", func(c *Config) {
+		c.Average, c.Hybrid, c.Reg.L2 = AverageConfig{Aggregate: "model", Every: "50"}, &Hybrid{SGDPasses: 1, LBFGSPasses: 4}, 1
+		c.SGD.Adaptive, c.SGD.Normalized, c.SGD.Invariant = true, true, true
+	}}, 8},
 	{method{"topics, every 40, shuffle", func(c *Config) {
 		c.Passes, c.LDA.Topics, c.LDA.Batch, c.Average = 3, 3, 16, AverageConfig{Aggregate: aggregateModel, Every: "40"}
 		c.Data.Shuffle, c.Data.ShuffleSeed, c.LDA.LearnAlpha = true, 5, true
@@ -113,6 +132,7 @@ func TestAveragingReachesTheLossOfOneProcess(t *testing.T) {
 		{AverageConfig{Aggregate: "model", Every: "0.05", Batch: "5"}, func(c *Config) { c.SGD.LearningRate = option.Some[float32](2) }},
 		{AverageConfig{Aggregate: "model", Every: "0.25"}, func(c *Config) { c.Outer = OuterConfig{Rate: 1, Momentum: 0.5} }},
 		{AverageConfig{Aggregate: "model", Every: "random:0.02"}, func(*Config) {}},
+		{AverageConfig{Aggregate: "model", Every: "0.2"}, func(c *Config) { c.SGD.Adaptive, c.SGD.Normalized, c.SGD.Invariant = true, true, true }},
 		{AverageConfig{Aggregate: "gradient", Batch: "0.01"}, func(c *Config) { c.SGD.LearningRate = option.Some[float32](8) }},
 	} {
 		name := fmt.Sprintf("%s,%s,%s", c.average.Aggregate, c.average.Every, c.average.Batch)
@@ -208,6 +228,32 @@ func TestAveragingContinuesWithoutARank(t *testing.T) {
 	}
 }
 
+// One process whose rule is vw's has the same model with rounds and without, byte by byte, also where it continues
+// with another learner.
+func TestOneProcessWithRoundsIsThatWithout(t *testing.T) {
+	t.Parallel()
+	text := randomText(500)
+	for i, change := range []func(*Config){
+		func(c *Config) { c.SGD.Adaptive, c.SGD.Normalized, c.SGD.Invariant = true, true, true },
+		func(c *Config) { c.SGD.Adaptive, c.Reg.L1, c.Reg.L2, c.Model.PredictOnly = true, 1e-4, 1e-3, true },
+		func(c *Config) { c.SGD.Normalized, c.Reg.L1, c.Holdout.Off = true, 1e-4, false },
+		func(c *Config) { c.SGD.Adaptive, c.Hybrid, c.Passes = true, &Hybrid{SGDPasses: 2, LBFGSPasses: 3}, 0 },
+	} {
+		var out files
+		for j, average := range []AverageConfig{{}, {Aggregate: "model"}, {Aggregate: "model", Every: "0.13"}, {Aggregate: "model", Every: "7"}} {
+			c := Config{Data: DataConfig{Inputs: []Input{textInput("d", text)}}, Passes: 4, Average: average, Features: FeatureConfig{Bits: 8}}
+			c.Loss.Function, c.Holdout.Off, c.Output.Create, c.Model.Final = "logistic", true, out.create, fmt.Sprint(j)
+			change(&c)
+			if _, err := Run(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
+			if got := out.m[fmt.Sprint(j)]; string(got) != string(out.m["0"]) || len(got) == 0 {
+				t.Errorf("configuration %d: the model of %+v differs from that without rounds", i, average)
+			}
+		}
+	}
+}
+
 func TestAveragingRefuses(t *testing.T) {
 	for _, c := range []struct {
 		change func(*Config)
@@ -222,7 +268,10 @@ func TestAveragingRefuses(t *testing.T) {
 		{func(c *Config) { c.Average.Every, c.Outer.Momentum = "random:0.1", 0.5 }, "Outer.Rate"},
 		{func(c *Config) { c.Outer.Momentum = 1 }, "less than 1"},
 		{func(c *Config) { c.Average, c.Outer.Rate = AverageConfig{}, 0.5 }, "Outer.Rate"},
-		{func(c *Config) { c.SGD.Adaptive = true }, "one float"},
+		{func(c *Config) { c.SGD.Adaptive, c.Average.Batch = true, "5" }, "SGD.Adaptive"},
+		{func(c *Config) { c.SGD.Normalized, c.Average.Every = true, "random:0.1" }, "SGD.Adaptive"},
+		{func(c *Config) { c.SGD.Adaptive, c.Outer.Momentum = true, 0.5 }, "SGD.Adaptive"},
+		{func(c *Config) { c.SGD.Adaptive, c.Average = true, AverageConfig{Aggregate: "gradient"} }, "SGD.Adaptive"},
 		{func(c *Config) { c.SGD.Invariant, c.Average.Batch = true, "5" }, "SGD.Invariant"},
 		{func(c *Config) { c.SGD.LearningRate = option.Some[float32](0) }, "SGD.LearningRate"},
 		{func(c *Config) { c.SGD.PowerT = option.Some[float32](-1) }, "SGD.PowerT"},

@@ -155,7 +155,7 @@ func (in *initial) intoSums(sums []sgd.ClassSums) {
 func plain(reg *model.Regressor) []float32 {
 	reg.Settle()
 	v := reg.Weights
-	if v.Stride == 1 {
+	if v.Stride <= 1 {
 		return v.Data
 	}
 	w := make([]float32, len(v.Data)/v.Stride)

@@ -79,7 +79,7 @@ func (c Config) Plan() (_ *Plan, err error) {
 	stride := c.stride(rule)
 	online, batch := c.onlineTables(stride), c.batchTables()
 	p.State = c.stateAmounts(weights, stride)
-	if p.Recovers && !c.Average.on() {
+	if p.Recovers && (!c.Average.on() || c.averagesSums()) {
 		online = append(online,
 			Amount{"weights of the results, and a copy of the state when a lost rank is replaced or much changes in a pass", 2 * stride * weights},
 			Amount{"what a pass changes, where that is little, at most", sgd.NotesBytes(stride << c.Features.Bits)})
@@ -162,7 +162,7 @@ func (c *Config) stride(rule sgd.Config) uint64 {
 func (c *Config) onlineTables(stride uint64) []Amount {
 	weights := uint64(4) << c.Features.Bits
 	tables := []Amount{{fmt.Sprintf("weights: 2^%d of %d floats", c.Features.Bits, stride), stride * weights}}
-	if c.Average.on() {
+	if c.Average.on() && !c.averagesSums() {
 		return append(tables, c.averageTables()...)
 	}
 	if c.Cluster.Join != nil && c.Cluster.Join.Total > 1 {

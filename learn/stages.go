@@ -28,7 +28,11 @@ func (r *runner) trainer() (*trainer, error) {
 	switch {
 	case r.cfg.Hybrid != nil && !r.cfg.TestOnly:
 		c.then = r.second
-		first, err = r.online(r.cfg.Hybrid.SGDPasses)
+		if r.cfg.Average.on() {
+			first, err = r.averaging(r.cfg.Hybrid.SGDPasses)
+		} else {
+			first, err = r.online(r.cfg.Hybrid.SGDPasses)
+		}
 	case r.cfg.LDA.Topics > 0:
 		first, err = r.topics()
 	case r.cfg.Batch.BFGS && !r.cfg.TestOnly:
@@ -47,7 +51,7 @@ func (r *runner) trainer() (*trainer, error) {
 	case r.cfg.Learner.on():
 		first, err = r.reduced()
 	case r.cfg.Average.on():
-		first, err = r.averaging()
+		first, err = r.averaging(r.cfg.Passes)
 	default:
 		var online *sgdstage.Online
 		if online, err = r.online(r.cfg.Passes); err == nil {
@@ -216,7 +220,7 @@ func (r *runner) second(left stage) (stage, error) {
 		}
 		w = plain(out.Model)
 		// plain returns the table itself if a weight is one float. L-BFGS would change it.
-		if r.job.Keep && out.Model.Weights.Stride == 1 {
+		if r.job.Keep && out.Model.Weights.Stride <= 1 {
 			w = slices.Clone(w) // other ranks may still ask for the results of the last step
 		}
 	}

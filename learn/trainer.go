@@ -89,6 +89,7 @@ var (
 	_ stage = (*ldastage.Stage)(nil)
 	_ stage = (*maltstage.Stage)(nil)
 	_ stage = (*avgstage.Stage)(nil)
+	_ stage = (*avgstage.Online)(nil)
 
 	_ allreduce.Shrinker = (*trainer)(nil)
 )

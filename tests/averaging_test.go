@@ -26,7 +26,7 @@ func TestAveragingPage(t *testing.T) {
 			}
 		}
 	}
-	if len(commands) != 6 {
-		t.Errorf("%d commands, want 6", len(commands))
+	if len(commands) != 8 {
+		t.Errorf("%d commands, want 8", len(commands))
 	}
 }

@@ -62,7 +62,7 @@ func (c *cursor) open(ctx context.Context, pass, from int) {
 	c.next, c.stop = iter.Pull(func(yield func(struct{}) bool) {
 		c.err = c.read.Pass(ctx, pass, func(b *feature.Batch, ex *feature.Example, held bool) error {
 			for c.at == c.end { // more than once where a part is empty
-				if !yield(struct{}{}) {
+				if !c.pause(yield) {
 					return errClosed
 				}
 			}
@@ -72,6 +72,15 @@ func (c *cursor) open(ctx context.Context, pass, from int) {
 			return c.visit(b, ex, held)
 		})
 	})
+}
+
+// pause ends a part. Meanwhile the guard of the reader, which it holds during a visit, is free.
+func (c *cursor) pause(yield func(struct{}) bool) bool {
+	if g := c.read.Guard; g != nil {
+		g.Unlock()
+		defer g.Lock()
+	}
+	return yield(struct{}{})
 }
 
 // close ends the open pass, if there is one.

@@ -17,6 +17,9 @@
 // owner, which divides it, and an all-gather brings all parts to all ranks. For gradients the owner makes the step
 // for its part of the weights.
 //
+// With vw's adaptive or normalised rule, [Online] divides the passes of package sgdstage into rounds. Steps and averages
+// are those of that package.
+//
 // # Losses
 //
 // The state is left whole until the commit: the replica that learns is a copy of it, and the mean has memory of its

@@ -70,7 +70,7 @@ func (m *Stage) combine(ctx context.Context, g *allreduce.Group, own float32) er
 	}
 	lo, hi := 0, len(dst)
 	if ranks > 1 {
-		if err := g.ReduceScatter(ctx, allreduce.Vec(dst).Named(m.name()), allreduce.Sum); err != nil {
+		if err := g.ReduceScatter(ctx, allreduce.Vec(dst).Named(m.vector()), allreduce.Sum); err != nil {
 			return err
 		}
 		lo, hi = g.Segment(len(dst), g.Rank())
@@ -89,8 +89,8 @@ func (m *Stage) combine(ctx context.Context, g *allreduce.Group, own float32) er
 	return g.AllGather(ctx, allreduce.Vec(dst).Named("averages"))
 }
 
-// name returns the name of the vector that is summed.
-func (m *Stage) name() string {
+// vector returns the name of the vector that is summed.
+func (m *Stage) vector() string {
 	if m.Gradient {
 		return "gradient"
 	}

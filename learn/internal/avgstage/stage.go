@@ -41,8 +41,8 @@ type Config struct {
 // Stage is the stage of model averaging.
 type Stage struct {
 	Config
+	position
 	processor sgdstage.Processor
-	cursor    cursor
 	learner   *masgd.Learner  // of models; nil: not made yet
 	gradient  *masgd.Gradient // of gradients; nil: not made yet
 	judge     tally.Judge
@@ -53,20 +53,13 @@ type Stage struct {
 	mean  []float32 // results, if they need memory of their own; see results
 
 	// The state besides the weights, equal on all ranks.
-	done    int     // passes completed
-	round   int     // of the pass, from 0
-	counted bool    // examples is known
-	per     float64 // mean number of examples of a rank's shard
-	steps   float64 // mean number of steps of a rank so far
-	stop    bool    // the holdout loss has stopped improving
-	lost    bool    // control variates start at 0 again, since a rank was lost
+	done  int     // passes completed
+	steps float64 // mean number of steps of a rank so far
+	stop  bool    // the holdout loss has stopped improving
+	lost  bool    // control variates start at 0 again, since a rank was lost
 
-	rounds masgd.Rounds // of the current pass
-
-	shard    int         // examples of this rank
 	own, all [3]float64  // weight, steps and examples of this round: of this rank, and of all
 	varies   variates    // of this rank
-	got      ownSums     // from a record that is being read
 	best     []float32   // weights with the best holdout loss; nil: none so far
 	single   interface { // the learner or the gradient
 		sgdstage.Single
@@ -123,29 +116,24 @@ func (m *Stage) Next() (string, bool) {
 	case m.stop || m.done >= m.Passes:
 		return "", false
 	case m.counts() && !m.counted:
-		return "counting examples", true
+		return countStep, true
 	case m.rounds.N() == 1:
 		return fmt.Sprintf("SGD pass %d of %d", m.done+1, m.Passes), true
 	}
-	return fmt.Sprintf("SGD pass %d of %d, round %d of %d", m.done+1, m.Passes, m.round+1, m.rounds.N()), true
+	return fmt.Sprintf("SGD pass %d of %d, %s", m.done+1, m.Passes, m.name()), true
 }
 
 // Work learns from the examples of a round.
 func (m *Stage) Work(ctx context.Context) error {
 	if m.counts() && !m.counted {
-		return m.count(ctx)
+		err := m.count(ctx)
+		m.own = [3]float64{0, 0, float64(m.shard)}
+		return err
 	}
 	if err := m.begin(); err != nil {
 		return err
 	}
-	from, to := 0, whole
-	if m.round > 0 {
-		from = m.rounds.End(m.round-1, m.shard)
-	}
-	if m.round+1 < m.rounds.N() {
-		to = m.rounds.End(m.round, m.shard)
-	}
-	if err := m.cursor.part(ctx, m.Tally.Passes, from, to); err != nil {
+	if err := m.read(ctx, m.Tally.Passes); err != nil {
 		return err
 	}
 	m.own[0] = m.single.Weight()
@@ -157,14 +145,6 @@ func (m *Stage) Work(ctx context.Context) error {
 	m.learner.End()
 	m.own[1] = m.learner.Steps()
 	return nil
-}
-
-// count counts the examples of this rank.
-func (m *Stage) count(ctx context.Context) error {
-	err := m.Read.Pass(ctx, 0, func(*feature.Batch, *feature.Example, bool) error { return nil })
-	m.shard = m.Read.Nth
-	m.own = [3]float64{0, 0, float64(m.shard)}
-	return err
 }
 
 // begin prepares the learner for a round.
@@ -214,9 +194,6 @@ func (m *Stage) visit(b *feature.Batch, ex *feature.Example, held bool) error {
 	return m.processor.Process(m.single, b, ex, held)
 }
 
-// last reports whether the round is the last one of its pass.
-func (m *Stage) last() bool { return m.round+1 == m.rounds.N() }
-
 // Commit makes the results the state. The last round of a pass ends the pass.
 func (m *Stage) Commit() error {
 	t := m.Tally
@@ -263,9 +240,6 @@ func (m *Stage) Finish() (training.Outcome, error) {
 	m.learner, m.gradient, m.single, m.best = nil, nil, nil, nil
 	return training.Outcome{Model: m.model(w), LogLoss: math.NaN()}, nil
 }
-
-// Close ends a pass that an error has interrupted.
-func (m *Stage) Close() { m.cursor.close() }
 
 // model returns the model with the weights w. It has no resume state.
 func (m *Stage) model(w []float32) *model.Regressor {

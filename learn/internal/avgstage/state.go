@@ -6,22 +6,10 @@ import (
 	"github.com/gvw-project/gvw/learn/internal/snapshot"
 )
 
-// ownSums has what a replacement of a rank needs in the middle of a pass, besides the record: the sums that the tally
-// clears between two passes, the shard, and the control variate.
-type ownSums struct {
-	known        bool
-	shard        int
-	loss, weight float64 // of held-out examples
-	measures     []float64
-	control      []byte
-}
-
 // Shared codes the part of the state that is the same on all ranks.
 func (m *Stage) Shared(c *snapshot.Coder) {
 	c.Number("SGD passes done", &m.done, snapshot.MaxCount)
-	c.Number("rounds of the pass done", &m.round, snapshot.MaxCount)
-	c.Flag("examples counted", &m.counted)
-	c.F64("examples of a rank", &m.per)
+	m.position.code(c)
 	c.F64("steps done", &m.steps)
 	c.Flag("stopped early", &m.stop)
 	c.Flag("a rank was lost", &m.lost)
@@ -32,16 +20,7 @@ func (m *Stage) Shared(c *snapshot.Coder) {
 	if m.best = nil; best {
 		m.best = make([]float32, len(m.state))
 	}
-	if c.Err() != nil {
-		return
-	}
-	if !(m.per >= 0 && m.per <= snapshot.MaxCount) {
-		c.Fail("examples of a rank: %v is no number of examples", m.per)
-		return
-	}
-	if m.divide(); m.round >= m.rounds.N() {
-		c.Fail("rounds of the pass done: got %d, of %d", m.round, m.rounds.N())
-	}
+	m.check(c, m.divide)
 }
 
 // SharedArrays returns the vectors of the state.
@@ -59,56 +38,22 @@ func (m *Stage) SharedArrays() []snapshot.Array {
 
 // Own codes what only this rank has. The lengths of the fields are the same on all ranks.
 func (m *Stage) Own(c *snapshot.Coder) {
-	got := ownSums{known: true}
-	held, measures := &m.Tally.Stats.Holdout, m.Tally.Measures.Own
-	if measures != nil {
-		got.measures = make([]float64, len(measures.Vector()))
-	}
+	var control []byte
 	if !c.Reading() {
-		got.shard, got.loss, got.weight, got.control = m.shard, held.PassLoss, held.PassWeight, m.varies.encode()
-		if measures != nil {
-			copy(got.measures, measures.Vector())
-		}
+		control = m.varies.encode()
 	}
-	shard := uint64(got.shard)
-	c.U64("examples of this rank", &shard)
-	got.shard = int(min(shard, snapshot.MaxCount))
-	c.F64("held-out loss of the pass", &got.loss)
-	c.F64("held-out weight of the pass", &got.weight)
-	c.F64s("metrics of the pass", got.measures)
-	limit := 4 * len(m.state)
-	c.Blob("control variate", &got.control, limit)
-	if !c.Reading() || c.Err() != nil {
-		return
-	}
-	if n := len(got.control); n != 0 && n != limit {
-		c.Fail("control variate: got %d bytes, want %d", n, limit)
-		return
-	}
-	m.got = got
+	m.codeOwn(c, m.Tally, control, 4*len(m.state))
 }
 
-// Adopt continues from the state that has been read. The tally has cleared the sums of the pass, as between two
-// passes.
+// Adopt continues from the state that has been read.
 func (m *Stage) Adopt() error {
 	if m.outer != nil {
 		start, _ := m.outer.State()
 		copy(start, m.state)
 	}
-	got := &m.got
-	if !got.known {
-		return nil
+	if control, ok := m.adopt(m.Tally); ok {
+		m.varies.decode(control)
 	}
-	m.shard = got.shard
-	m.varies.decode(got.control)
-	if m.round > 0 {
-		t := m.Tally
-		t.Stats.Holdout.PassLoss, t.Stats.Holdout.PassWeight = got.loss, got.weight
-		if t.Measures.Own != nil {
-			copy(t.Measures.Own.Vector(), got.measures)
-		}
-	}
-	m.got = ownSums{}
 	return nil
 }
 

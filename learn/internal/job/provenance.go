@@ -19,6 +19,10 @@ func NewBasis() hash.Hash32 { return crc32.New(crc32.MakeTable(crc32.Castagnoli)
 type Provenance struct {
 	Data  *stream.Dataset
 	Basis hash.Hash32 // of the models that training starts from
+
+	// earlier is the identity of the examples of an earlier attempt, until this one has read a whole pass: a
+	// replacement that begins in the middle of the last pass never does. Zero: unknown.
+	earlier [3]uint64
 }
 
 // Code codes the origin of a rank's part of a state: its examples, and the models that training
@@ -26,18 +30,29 @@ type Provenance struct {
 // ensures that a replacement has the same data, but a checkpoint may come from any job.
 func (o *Provenance) Code(c *snapshot.Coder, rank int) {
 	read, bytes, crc := o.Data.Shard()
-	now := [4]uint64{read, bytes, uint64(crc), uint64(o.Basis.Sum32())}
+	own := [3]uint64{read, bytes, uint64(crc)}
+	now := [4]uint64{own[0], own[1], own[2], uint64(o.Basis.Sum32())}
+	if own == [3]uint64{} {
+		copy(now[:], o.earlier[:])
+	}
 	then := now
 	for i := range then {
 		c.U64("what this rank has read", &then[i])
 	}
-	if !c.Reading() || c.Err() != nil || then == now {
+	if !c.Reading() || c.Err() != nil {
 		return
 	}
-	if data := [3]uint64(then[:3]); data != [3]uint64(now[:3]) {
-		if [3]uint64(now[:3]) != [3]uint64{} { // a rank that has read nothing cannot compare
-			c.FailWith(&ProvenanceError{rank, describe(data), describe([3]uint64(now[:3]))})
+	data := [3]uint64(then[:3])
+	switch {
+	case data == own:
+		if then[3] == now[3] {
+			return
 		}
+	case own == [3]uint64{}: // a rank that has read nothing cannot compare
+		o.earlier = data
+		return
+	default:
+		c.FailWith(&ProvenanceError{rank, describe(data), describe(own)})
 		return
 	}
 	c.FailWith(&ProvenanceError{rank, fmt.Sprintf("a model of CRC %08x", then[3]), fmt.Sprintf("one of CRC %08x", now[3])})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/learn/internal/examples"
 	"github.com/gvw-project/gvw/learn/internal/tally"
 	"github.com/gvw-project/gvw/learn/internal/training"
 	"github.com/gvw-project/gvw/loss"
@@ -71,13 +72,23 @@ func (m *Online) Next() (string, bool) {
 
 // Work predicts every example of the shard, and learns from those that are not held out.
 func (m *Online) Work(ctx context.Context) error {
+	return m.Learn(func() error { return m.Read.Pass(ctx, m.Tally.Passes, m.Visit(ctx)) })
+}
+
+// Learn calls read, which reads a pass or a part of it for Visit. Meanwhile other ranks may be served the state.
+func (m *Online) Learn(read func() error) error {
+	m.guard()
+	defer m.end()
+	return read()
+}
+
+// Visit returns the visit of the examples of passes.
+func (m *Online) Visit(ctx context.Context) examples.Visit {
 	t := m.Tally
 	var next lookahead
 	fresh := m.done == 0 && !t.TestOnly // a test touches only the pages that it reads
 	ends := m.Length.Ends()
-	m.guard()
-	defer m.end()
-	return m.Read.Pass(ctx, t.Passes, t.Weighted(func(b *feature.Batch, ex *feature.Example, held bool) error {
+	return t.Weighted(func(b *feature.Batch, ex *feature.Example, held bool) error {
 		if fresh {
 			m.learner.Expect(b.Features)
 			fresh = false
@@ -101,7 +112,7 @@ func (m *Online) Work(ctx context.Context) error {
 			return err
 		}
 		return m.mixer.Learned(ctx, b.FeaturesOf(ex), 1)
-	}))
+	})
 }
 
 // lookahead walks through the features of a batch in front of the examples, so that their
@@ -122,10 +133,22 @@ func (n *lookahead) after(b *feature.Batch, ex *feature.Example) []feature.Featu
 
 // Exchange averages the weights, gathers the records and measures the validation set.
 func (m *Online) Exchange(ctx context.Context, g *allreduce.Group) error {
+	if err := m.Combine(ctx, g, true); err != nil {
+		return err
+	}
+	if m.keeps() {
+		m.use(m.Tables.Result)
+		defer m.use(m.Tables.Work)
+	}
+	return m.Tally.Validate(ctx, m.judge)
+}
+
+// Combine averages the weights and gathers the records. ends reports whether the pass ends.
+func (m *Online) Combine(ctx context.Context, g *allreduce.Group, ends bool) error {
 	if err := m.Job.Ready(ctx); err != nil {
 		return err
 	}
-	if m.Bare { // vw does so for models without resume state; otherwise the rest waits for the next pass
+	if m.Bare && ends { // vw does so for models without resume state; otherwise the rest waits for the next pass
 		m.learner.Materialize()
 	}
 	if m.Job.Total > 1 && (!m.Tally.TestOnly || g.Stream()) { // vw averages even when it only tests
@@ -140,14 +163,25 @@ func (m *Online) Exchange(ctx context.Context, g *allreduce.Group) error {
 			return err
 		}
 	}
-	if err := m.Tally.Share(ctx, m.record()); err != nil {
-		return err
-	}
+	return m.Share(ctx)
+}
+
+// Share gathers the records.
+func (m *Online) Share(ctx context.Context) error { return m.Tally.Share(ctx, m.record()) }
+
+// Continue makes the results of Combine the state in the middle of a pass.
+func (m *Online) Continue() {
 	if m.keeps() {
-		m.use(m.Tables.Result)
-		defer m.use(m.Tables.Work)
+		m.turn()
 	}
-	return m.Tally.Validate(ctx, m.judge)
+}
+
+// Stay makes the weights the state, after a step that has changed none.
+func (m *Online) Stay() {
+	if m.keeps() {
+		m.arrange()
+		m.enter()
+	}
 }
 
 // predict returns the prediction by the current weights, within the range r.
