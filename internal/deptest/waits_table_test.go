@@ -55,7 +55,7 @@ var waits = map[string]wait{
 	"allreduce/internal/epoch: Epoch.Fail select":          {ends: short, by: "causeTimeout reportTimeout"},
 	"allreduce/internal/epoch: Epoch.Err select":           {ends: asked, why: "the job decides; the context ends it, and resolve then takes its short limits"},
 	"allreduce/internal/epoch: Epoch.Err receive":          {ends: short, by: "causeTimeout reportTimeout"},
-	"allreduce: Group.wire select":                         {ends: joined, why: "it ends with the group"},
+	"allreduce: Group.register select":                     {ends: joined, why: "it ends with the group"},
 	"allreduce: Group.Close join":                          {ends: joined, why: "the member, the mesh and the engine have ended"},
 	"allreduce: Group.stepWork select":                     {ends: joined, why: "it ends with the work of a step"},
 	"allreduce: Group.stepWork receive":                    {ends: local, why: "done is closed, so the goroutine ends"},
