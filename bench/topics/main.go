@@ -7,7 +7,8 @@
 //	go run ./bench/topics -python PEERS/bin/python -vw "PYTHON -m vowpalwabbit"
 //
 // Each system trains on one core until its topics predict held-out documents with the perplexity
-// that is the goal for the data set, by document completion. Times are processor seconds: whole
+// that is the goal for the data set, by document completion. The settings of each system were chosen
+// before, on a tenth of the training documents that it was not trained on. Times are processor seconds: whole
 // processes of gvw and vw, which read text, and training only of the others, whose start and
 // reading of data are excluded. lda_eval.py scores the topics at the end.
 package main
@@ -26,12 +27,14 @@ import (
 
 // settings are common to all systems.
 type settings struct {
-	gvw, eval         string
-	vw, python        []string
-	batch, seed, most int
-	alpha, eta        float64
-	tau, kappa        float64
-	dir               string
+	gvw, eval       string
+	vw, python      []string
+	seed, most      int
+	alpha, eta, tau float64
+	dir             string
+
+	size  int    // ranks of gvw; 0: one process
+	every string // moments of their averages
 }
 
 // set is a data set with the goal for its perplexity.
@@ -59,13 +62,12 @@ func run() (err error) {
 	systems := flag.String("systems", "gvw,vw,tomotopy,gensim,scikit-learn,gensim-multicore", "systems, separated by commas; gvw first")
 	flag.StringVar(&s.gvw, "gvw", "", "gvw binary; empty: built from this tree")
 	flag.StringVar(&s.eval, "eval", "../shared/tools/lda_eval.py", "program that scores topics; it needs numpy and scipy")
-	flag.IntVar(&s.batch, "batch", 256, "documents of a batch")
+	ranks := flag.Int("ranks", 0, "also measure so many ranks of gvw beside one process; 0: none")
 	flag.IntVar(&s.seed, "seed", 1, "seed of the random start")
 	flag.IntVar(&s.most, "passes", 100, "most passes of a variational method, up to 100")
 	flag.Float64Var(&s.alpha, "alpha", 0.1, "prior of topics in documents")
 	flag.Float64Var(&s.eta, "eta", 0.1, "prior of words in topics")
 	flag.Float64Var(&s.tau, "tau", 1, "batches before the first one, for the decay of the rate")
-	flag.Float64Var(&s.kappa, "kappa", 0.7, "exponent of the decay of the rate")
 	flag.Parse()
 	s.vw, s.python = strings.Fields(*vw), strings.Fields(*python)
 	if s.dir, err = os.MkdirTemp("", "gvw-topics-"); err != nil {
@@ -81,18 +83,23 @@ func run() (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%s; %s\nbatches of %d, alpha %g, eta %g, rate (%g+t)^-%g, seed %d\n", setup.Machine(), versions, s.batch, s.alpha, s.eta, s.tau, s.kappa, s.seed)
+	fmt.Printf("%s; %s\nalpha %g, eta %g, τ %g, seed %d\n", setup.Machine(), versions, s.alpha, s.eta, s.tau, s.seed)
 	for _, set := range sets {
 		if *only == "" || strings.Contains(","+*only+",", ","+set.name+",") {
-			err = errors.Join(err, s.measure(filepath.Join(*data, set.name), set, strings.Split(*systems, ",")))
+			err = errors.Join(err, s.measure(filepath.Join(*data, set.name), set, strings.Split(*systems, ","), *ranks))
 		}
 	}
 	return err
 }
 
-// measure trains all systems on a data set, and prints a line for each.
-func (s *settings) measure(dir string, set set, systems []string) error {
+// measure trains all systems on a data set, and prints a line for each. ranks is the number of ranks
+// of gvw that are measured, too.
+func (s *settings) measure(dir string, set set, systems []string, ranks int) error {
 	c, err := read(dir)
+	if err != nil {
+		return err
+	}
+	fit, err := c.split(s.dir)
 	if err != nil {
 		return err
 	}
@@ -100,13 +107,26 @@ func (s *settings) measure(dir string, set set, systems []string) error {
 	fmt.Println("| system | passes | perplexity | CPU s | documents/s | tokens/s | gvw's tokens/s | CPU s to the goal |")
 	fmt.Println("|---|--:|--:|--:|--:|--:|--:|--:|")
 	var ours *result
+	var notes []string
+	var own plan
 	for _, name := range systems {
-		r, err := s.train(name, c, set)
+		p, err := s.choose(name, fit, set)
+		if err != nil {
+			return fmt.Errorf("%s on a part of %s: %w", name, set.name, err)
+		}
+		steps := upTo(passes, s.most)
+		if name == "tomotopy" {
+			steps = sweeps
+		} else {
+			notes = append(notes, fmt.Sprintf("%s: %v", name, p))
+		}
+		curve, err := s.train(name, c, set.topics, p, steps, set.goal)
 		if err != nil {
 			return fmt.Errorf("%s on %s: %w", name, set.name, err)
 		}
+		r := curve[len(curve)-1]
 		if name == "gvw" {
-			ours = r
+			ours, own = r, p
 		}
 		rate, total := "-", "not reached"
 		if ours != nil {
@@ -122,5 +142,13 @@ func (s *settings) measure(dir string, set set, systems []string) error {
 		fmt.Printf("| %s | %d | %.1f | %.2f | %.0f | %.0f | %s | %s |\n", name, r.passes, r.perplexity, r.cpu,
 			passes*float64(c.documents)/r.cpu, passes*float64(c.tokens)/r.cpu, rate, total)
 	}
-	return nil
+	fmt.Printf("\nChosen: %s\n", strings.Join(notes, "; "))
+	if ours == nil || ranks == 0 {
+		return nil
+	}
+	usual := plan{batch: 256, kappa: 0.7, epsilon: 0.001}
+	if err := s.ranks(c, set, usual, ranks); err != nil || own == usual {
+		return err
+	}
+	return s.ranks(c, set, own, ranks)
 }

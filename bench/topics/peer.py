@@ -2,8 +2,11 @@
 """The peers of bench/topics in Python: gensim, tomotopy and scikit-learn.
 
 peer.py versions                                       prints the versions of the libraries
-peer.py SYSTEM TRAIN WORDS K ALPHA ETA BATCH TAU KAPPA SEED OUT
+peer.py SYSTEM TRAIN WORDS K ALPHA ETA BATCH TAU KAPPA SEED OUT PASSES
                                                        trains; prints a line after each checkpoint
+
+PASSES are the numbers of passes, or of sweeps of a Gibbs sampler, before the checkpoints,
+separated by commas.
 
 A line has the passes so far, the processor and wall seconds of training without reading
 the data, and nothing else. OUT then has the topics, a line 'word v1 .. vK' for each
@@ -18,10 +21,6 @@ import sys
 import time
 
 import numpy as np
-
-# Passes of variational methods and of Gibbs sampling before each checkpoint.
-PASSES = [1, 2, 3, 4, 6, 8, 10, 15, 20, 30, 40, 60, 80, 100]
-SWEEPS = [5, 10, 15, 20, 30, 40, 60, 80, 100, 150, 200, 300, 400, 600]
 
 
 def documents(name):
@@ -118,7 +117,7 @@ elif system == "scikit-learn":
 else:
     train, table = tomotopy_gibbs(docs)
 done, used, wall = 0, 0.0, 0.0
-for passes in SWEEPS if system == "tomotopy" else PASSES:
+for passes in map(int, sys.argv[12].split(",")):
     cpu_before, before = cpu(), time.monotonic()
     train(passes - done)
     used, wall, done = used + cpu() - cpu_before, wall + time.monotonic() - before, passes

@@ -3,11 +3,11 @@
 package main
 
 import (
-	"bufio"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/bits"
 	"os"
@@ -28,6 +28,60 @@ type corpus struct {
 	documents, tokens int
 	words, bits       int // word ids are below words, and words is at most 2^bits
 	held              feature.Batch
+}
+
+// tenth is the share of the training documents on which settings are chosen: one of so many.
+const tenth = 10
+
+// split returns a corpus whose training set, in dir, lacks each tenth document of that of c. Those are
+// its test set.
+func (c *corpus) split(dir string) (_ *corpus, err error) {
+	fit := *c
+	fit.train, fit.test = filepath.Join(dir, "fit.vw.gz"), filepath.Join(dir, "valid.vw.gz")
+	fit.held = feature.Batch{}
+	text, err := lines(c.train)
+	if err != nil {
+		return nil, err
+	}
+	var parts [2][]byte
+	for i, line := range text {
+		at := 0
+		if (i+1)%tenth == 0 {
+			at = 1
+		}
+		parts[at] = append(append(parts[at], line...), '\n')
+	}
+	if err := errors.Join(pack(fit.train, parts[0]), pack(fit.test, parts[1]), parse(fit.test, &fit.held)); err != nil {
+		return nil, err
+	}
+	fit.documents = len(text) - len(fit.held.Examples)
+	return &fit, nil
+}
+
+// pack writes a compressed file.
+func pack(name string, text []byte) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	z := gzip.NewWriter(f)
+	_, err = z.Write(text)
+	return errors.Join(err, z.Close(), f.Close())
+}
+
+// lines returns the lines of a compressed file.
+func lines(name string) ([]string, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	text, err := io.ReadAll(z)
+	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n"), err
 }
 
 // read reads a data set in which words are numbers.
@@ -57,27 +111,20 @@ func read(dir string) (*corpus, error) {
 
 // parse reads all documents of a file.
 func parse(name string, b *feature.Batch) error {
-	f, err := os.Open(name)
+	text, err := lines(name)
 	if err != nil {
 		return err
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
 	}
 	parser, err := feature.NewParser(feature.Config{Bits: 31, NoConstant: true})
 	if err != nil {
 		return err
 	}
-	lines := bufio.NewScanner(z)
-	lines.Buffer(nil, feature.DefaultMaxLine)
-	for n := int64(1); lines.Scan(); n++ {
-		if err := parser.AppendLine(b, lines.Bytes(), n); err != nil {
-			return fmt.Errorf("%s, line %d: %w", name, n, err)
+	for i, line := range text {
+		if err := parser.AppendLine(b, []byte(line), int64(i+1)); err != nil {
+			return fmt.Errorf("%s, line %d: %w", name, i+1, err)
 		}
 	}
-	return lines.Err()
+	return nil
 }
 
 // perplexity returns the perplexity of the test set, as lda_eval.py computes it.

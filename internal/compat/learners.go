@@ -51,7 +51,7 @@ var learners = []group{
 		{"termination=", Works, ""},
 	}},
 	{"Latent Dirichlet Allocation", []row{
-		{"lda=", Works, "-t learns nothing, where vw 9 goes on learning; nothing is held out, where vw learns from held-out documents, too; the last batch of a pass counts once and has predictions, where vw counts it twice and writes none"},
+		{"lda=", Works, "-t learns nothing, where vw 9 goes on learning; nothing is held out, where vw learns from held-out documents, too; a last batch of a pass that is not full is learned from once, where vw also puts its documents, without their words, into the first batch of the next pass"},
 		{"lda_alpha=", Works, ""},
 		{"lda_rho=", Works, ""},
 		{"lda_D=", Works, ""},
