@@ -13,6 +13,7 @@ import (
 	"github.com/gvw-project/gvw/internal/mesh"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
+	"github.com/gvw-project/gvw/malt/internal/access"
 	"github.com/gvw-project/gvw/malt/internal/carrier"
 )
 
@@ -87,12 +88,12 @@ func (g *Group) epoch(w *client.Wiring, first bool) {
 		}
 		return
 	}
-	ways := g.ways(w.Peers)
-	defer ways.close()
+	memory := g.access(w.Peers)
+	defer memory.Close()
 	c := carrier.New(carrier.Config{
 		Rank: g.cfg.Rank, Members: live, Tree: topo.Binary(len(live)), Conns: conns,
 		Tagged: g.cfg.mesh().Tagged(), DialTimeout: g.cfg.DialTimeout, Explain: explain, Fail: report, Log: g.cfg.Log,
-		Memory: ways.memory, Barriers: &g.barriers,
+		Memory: memory.Memory, Barriers: &g.barriers,
 	})
 	var pull sync.WaitGroup
 	ctx, cancel := context.WithCancel(g.ctx)
@@ -119,6 +120,15 @@ func (g *Group) epoch(w *client.Wiring, first bool) {
 	}
 	g.mu.Unlock()
 	c.Close()
+}
+
+// access opens the ways into the memory of the other ranks. addresses are those of all ranks.
+func (g *Group) access(addresses []string) *access.Access {
+	c := &g.cfg
+	return access.Open(access.Config{
+		Rank: c.Rank, Hosts: addresses, NoSharedMemory: c.NoSharedMemory, Device: c.Verbs, DeviceMemory: c.VerbsMemory,
+		Encrypted: c.Credentials != nil && c.Credentials.TLS != nil, Library: c.library, Log: c.Log,
+	})
 }
 
 // end ends the last membership of a job whose other ranks are done. A rank that is not done itself had joined late.

@@ -103,6 +103,7 @@ var layers = []layer{
 	{"malt/internal/carrier", slices.Concat(bottom, wires, []string{"internal/link", "internal/mesh", "internal/members", "malt/graph", "malt/internal/pace", "malt/internal/mailbox"}), "it sends the updates of one epoch over its links or to mailboxes; it needs neither their values nor a job"},
 	{"malt/internal/rdmawrite", slices.Concat(bottom, []string{"allreduce/verbs", "malt/internal/carrier"}), "it gives a carrier memory on other machines, and needs no ranks"},
 	{"malt/internal/samehost", slices.Concat(bottom, []string{"internal/shm", "malt/internal/carrier", "malt/internal/mailbox"}), "it gives a carrier shared memory, and needs no ranks"},
+	{"malt/internal/access", slices.Concat(bottom, wires, []string{"allreduce/verbs", "malt/internal/carrier", "malt/internal/rdmawrite", "malt/internal/samehost"}), "the way into the memory of a rank follows from addresses and devices, without a job"},
 	{"malt", slices.Concat(bottom, wires, []string{"malt", "=hdfsio", "allreduce/verbs", "internal/rankenv", "internal/mesh", "internal/members", "internal/spantree/protocol", "internal/spantree/client"}), "shared vectors are useful without a learner, and need the connections of a job, not its collectives"},
 	{"malt/pipe", slices.Concat(bottom, wires, []string{"=malt", "internal/vectorio"}), "pipes need shared vectors, and no part below them"},
 	{

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package malt
+package access
 
 import (
 	"github.com/gvw-project/gvw/allreduce/verbs"

@@ -2,7 +2,7 @@
 
 //go:build !linux
 
-package malt
+package access
 
 import "github.com/gvw-project/gvw/allreduce/verbs"
 
