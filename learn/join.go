@@ -115,7 +115,7 @@ func (r *runner) join(ctx context.Context) (err error) {
 
 // admit returns an error if this rank must not take part in the job that has been wired.
 func (r *runner) admit() error {
-	if err := r.over(); err != nil || !r.job.Group.Stream() {
+	if err := r.delivery().Over(); err != nil || !r.job.Group.Stream() {
 		return err
 	}
 	return r.cfg.checkStream()

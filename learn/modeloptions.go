@@ -8,6 +8,7 @@ import (
 
 	"github.com/gvw-project/gvw/internal/compat"
 	"github.com/gvw-project/gvw/internal/merand"
+	"github.com/gvw-project/gvw/learn/internal/modelsource"
 	"github.com/gvw-project/gvw/learn/internal/namespaces"
 	"github.com/gvw-project/gvw/learn/internal/reductions"
 	"github.com/gvw-project/gvw/learn/internal/usage"
@@ -15,6 +16,33 @@ import (
 	"github.com/gvw-project/gvw/optim/ftrl"
 	"github.com/gvw-project/gvw/option"
 )
+
+// newModelSource returns what makes the models of the run.
+func (r *runner) newModelSource() *modelsource.Source {
+	return &modelsource.Source{Job: r.job, Tally: r.tally, Create: r.create, Describe: r.describeModel, Name: r.passModel}
+}
+
+// passModel returns the name of the model of a pass; "": it is not saved.
+func (r *runner) passModel(pass int) string {
+	c := &r.cfg
+	if !c.Model.SavePerPass || c.Model.Final == "" && c.Cluster.Join != nil { // another rank writes it
+		return ""
+	}
+	return fmt.Sprintf("%s.%d", c.Model.Final, pass)
+}
+
+// describeModel returns the header of a model, except the range of labels.
+func (r *runner) describeModel(resume bool) model.Header {
+	c := &r.cfg
+	if r.fromZero != nil && r.fromZero() { // otherwise a later test would count classes from 1
+		c.OAA.Indexing = option.Some(0)
+	}
+	n := &c.Features.Namespaces
+	return model.Header{
+		ID: c.Model.ID, Bits: c.Features.Bits, Options: c.modelOptions(resume),
+		NGrams: namespaces.PlainWords(n.NGrams), Skips: namespaces.PlainWords(n.Skips),
+	}
+}
 
 // modelOptions returns the options that a model keeps. As in vw these are the options that
 // shape features and predictions, and with resume state also those of the update rule.

@@ -61,7 +61,7 @@ func newRunner(cfg Config) (_ *runner, err error) {
 		return nil, err
 	}
 	r.unheld = cfg.applyPrecedence()
-	// Files of the end need the lease. modelSource keeps the plain function, since all attempts
+	// Files of the end need the lease. the model source keeps the plain function, since all attempts
 	// save the same bytes after each pass.
 	cfg.Output.Create = output.UnderLease(cfg.Output.Create, r.job.Lease)
 	r.cfg = cfg
@@ -100,7 +100,7 @@ func newRunner(cfg Config) (_ *runner, err error) {
 	}
 	r.read = r.newReader(r.provenance.Data)
 	r.job.Shard, r.job.Admit = r.provenance.Data.Shard, r.admit
-	r.models = &modelSource{cfg: &r.cfg, job: r.job, tally: r.tally, create: r.create}
+	r.models = r.newModelSource()
 	if cfg.Output.Predictions != "" {
 		if r.files.Predictions, err = output.NewPredictions(cfg.Output.Create, cfg.Output.Predictions); err != nil {
 			return nil, err

@@ -12,6 +12,7 @@ import (
 	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/learn/internal/examples"
 	"github.com/gvw-project/gvw/learn/internal/job"
+	"github.com/gvw-project/gvw/learn/internal/modelsource"
 	"github.com/gvw-project/gvw/learn/internal/output"
 	"github.com/gvw-project/gvw/learn/internal/tally"
 	"github.com/gvw-project/gvw/learn/internal/training"
@@ -65,13 +66,13 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 // attempt joins the job and runs. A late attempt only copies the files that it owes.
 func (r *runner) attempt(ctx context.Context) (*Report, error) {
 	if err := r.join(ctx); err != nil {
-		_, err = r.copyFromRunDir(err)
+		_, err = r.delivery().Copy(err, r.owes())
 		return nil, err
 	}
 	if r.job.Late {
 		err := error(&allreduce.ExcludedError{Job: r.cfg.Cluster.Join.Job, Rank: r.job.Rank})
-		if len(r.owes()) > 0 { // wait for the end of the job, which delivers the files to copy
-			_, err = r.copyFromRunDir(r.job.Group.Ready(ctx, allreduce.Shard{}))
+		if all := r.owes(); len(all) > 0 { // wait for the end of the job, which delivers the files to copy
+			_, err = r.delivery().Copy(r.job.Group.Ready(ctx, allreduce.Shard{}), all)
 		}
 		return nil, err
 	}
@@ -79,7 +80,7 @@ func (r *runner) attempt(ctx context.Context) (*Report, error) {
 	if err == nil {
 		return report, nil
 	}
-	over, err := r.copyFromRunDir(err)
+	over, err := r.delivery().Copy(err, r.owes())
 	if !over {
 		r.job.Group.Fail(ctx, reported(err))
 	}
@@ -113,7 +114,8 @@ type runner struct {
 	console    *output.Console
 	files      *output.PredictionFiles
 	audit      *output.Audit // --audit and --invert_hash; nil: none
-	models     *modelSource
+	models     *modelsource.Source
+	fromZero   func() bool // whether the labels of classes have turned out to count from 0; nil: labels are not classes
 	provenance job.Provenance
 
 	rule          sgd.Config

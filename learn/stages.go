@@ -98,7 +98,7 @@ func (r *runner) online(passes int) (*sgdstage.Online, error) {
 func (r *runner) onlineConfig(rule sgd.Config, passes int) sgdstage.OnlineConfig {
 	return sgdstage.OnlineConfig{
 		Read: r.read, Tally: r.tally, Job: r.job, Audit: r.audit, Models: r.models,
-		Rule: rule, Base: r.models.base, Length: r.cfg.passLength(), Bare: r.cfg.Model.PredictOnly, Passes: passes,
+		Rule: rule, Base: r.models.Base, Length: r.cfg.passLength(), Bare: r.cfg.Model.PredictOnly, Passes: passes,
 		Reweighed: len(r.cfg.Data.ClassWeights) > 0 && r.cfg.FTRL.Rule == ftrl.None,
 	}
 }
@@ -121,7 +121,7 @@ func (r *runner) goOn() {
 	if !r.initial.resume {
 		return
 	}
-	r.models.base = r.initial.base
+	r.models.Base = r.initial.base
 	if r.cfg.Model.PreserveCounters && !r.cfg.TestOnly {
 		r.tally.Preserve(r.initial.dec.Resume)
 	}
@@ -173,7 +173,7 @@ func (r *runner) chooser(o *sgdstage.OnlineConfig, learner *oaa.Learner, table o
 	m := sgdstage.NewChooser(o, sgdstage.ChooserConfig{
 		Probabilities: c.OAA.Probabilities, Scores: c.OAA.Scores, Linked: c.Loss.Link != "identity", Sampled: c.OAA.Subsample > 0,
 	}, learner, table, c.classLabels())
-	r.models.fromZero = m.FromZero
+	r.fromZero = m.FromZero
 	return m
 }
 
@@ -263,7 +263,7 @@ func (r *runner) ftrl() (*sgdstage.FTRL, error) {
 			return nil, err
 		}
 		if r.goOn(); r.initial.resume {
-			learner.SetSums(ftrl.Sums{Norm: r.models.base.Nsx, TotalWeight: r.models.base.TotalWeight})
+			learner.SetSums(ftrl.Sums{Norm: r.models.Base.Nsx, TotalWeight: r.models.Base.TotalWeight})
 		}
 	}
 	o := r.onlineConfig(r.rule, c.Passes)
