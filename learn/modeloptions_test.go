@@ -13,7 +13,7 @@ import (
 )
 
 // withGiven compares configurations with what was given.
-var withGiven = cmp.AllowUnexported(Config{}, given{})
+var withGiven = cmp.AllowUnexported(Config{}, given{}, LDAConfig{})
 
 // The options that a model keeps are set again when it is loaded.
 func TestKeptOptionsRoundTrip(t *testing.T) {
@@ -98,7 +98,7 @@ func TestModelsKeepOptionsOfOtherLearners(t *testing.T) {
 	if diff := cmp.Diff(want, c, withGiven); diff != "" {
 		t.Errorf("configuration (-want +got):\n%s", diff)
 	}
-	for _, name := range []string{"nn", "lrq", "search_task"} {
+	for _, name := range []string{"nn", "search_task"} {
 		if err := c.takeOptions("m", &model.Header{Options: []model.Option{{Name: name, Value: "2"}}}); err == nil {
 			t.Errorf("a model of --%s was loaded", name)
 		}
