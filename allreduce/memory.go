@@ -56,7 +56,7 @@ func Alloc[T Element](g *Group, n int) ([]T, error) {
 	case errors.Is(err, shm.ErrClosed):
 		return nil, ErrClosed
 	case err != nil:
-		g.log.Warn("Alloc: no shared memory, a slice like any other instead", "rank", g.cfg.Rank, "bytes", n*size, "error", err)
+		g.log.Warn("Alloc has no shared memory for a slice: it is in ordinary memory", "rank", g.cfg.Rank, "bytes", n*size, "error", err)
 		return make([]T, n), nil
 	}
 	return kernels.View[T](b), nil

@@ -36,10 +36,10 @@ func main() {
 func bench(ctx context.Context, size, rounds int) error {
 	fmt.Println("| measurement | gvw | peer | ratio |\n|---|--:|--:|--:|")
 	if err := within(ctx, size, rounds); err != nil {
-		return fmt.Errorf("within a host: %w", err)
+		return fmt.Errorf("measuring within a host: %w", err)
 	}
 	if err := over(ctx, size, rounds); err != nil {
-		return fmt.Errorf("over TCP: %w", err)
+		return fmt.Errorf("measuring over TCP: %w", err)
 	}
 	for _, network := range []bool{false, true} {
 		if err := sparse(ctx, network, rounds); err != nil {

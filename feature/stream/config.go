@@ -27,8 +27,8 @@ type Source struct {
 	// Identity changes with the text: a cache of another identity is built again. Empty:
 	// unknown, and the source can be read only once.
 	Identity string
-	// Open begins to read at the first line. The end of ctx, which is the pass's,
-	// ends Open and reads that wait for data.
+	// Open begins to read at the first line. The context is that of the pass: when it
+	// ends, Open returns, and so does a read that waits for data.
 	Open func(context.Context) (io.ReadCloser, error)
 	// Header returns the header of the file that the source is a part of, at
 	// most limit bytes and a line end, for formats that have headers; own, and no line: the

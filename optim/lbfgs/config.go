@@ -52,7 +52,7 @@ func (c *Config) Validate(n int) error {
 	var errs []error
 	switch {
 	case c.Mem == 0:
-		errs = append(errs, fmt.Errorf("a memory of 0 pairs asks for conjugate gradients, which L-BFGS is not: use 1 or more (vw's default is %d)", DefaultMem))
+		errs = append(errs, fmt.Errorf("a memory of 0 pairs selects conjugate gradients instead of L-BFGS: use 1 or more (vw's default is %d)", DefaultMem))
 	case c.Mem < 0 || c.Mem > maxMem:
 		errs = append(errs, fmt.Errorf("a memory of %d pairs: use 1 to %d", c.Mem, maxMem))
 	}

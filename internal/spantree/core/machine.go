@@ -334,7 +334,7 @@ func (m *Machine) onDrain() {
 		return
 	}
 	m.draining = true
-	m.log(slog.LevelInfo, "draining: no new jobs", slog.Int("jobs", len(m.jobs)))
+	m.log(slog.LevelInfo, "draining: new jobs are refused", slog.Int("jobs", len(m.jobs)))
 	for _, j := range m.order {
 		m.log(slog.LevelInfo, "job still running", slog.String("job", j.id.String()), slog.String("state", j.describe(m.Now)))
 	}
