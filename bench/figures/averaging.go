@@ -18,7 +18,7 @@ const (
 	// near is the distance from the optimum at which rounds are counted.
 	near = 0.01
 	// averagedPasses is the number of passes of SendModel, batchPasses that of the batch solvers.
-	averagedPasses, batchPasses = 20, 40
+	averagedPasses, batchPasses = 60, 40
 	// mostPasses limits the passes of SendGradient, and mostRounds its rounds in the search of its settings.
 	mostPasses, mostRounds = 300, 540
 )
@@ -131,8 +131,8 @@ func (p *problem) sendGradient(ctx context.Context, j *jobs, rate string, share,
 		rounds = mostRounds
 	}
 	per := int(math.Round(1 / share))
-	passes := min(mostPasses, (rounds+per-1)/per*3/2+2)
-	o, err := j.run(ctx, rate, p.args(j, "--aggregate", "gradient", "--batch", number64(share), "-l", number64(best.rate), "--power_t", number64(best.power),
+	passes := min(mostPasses, 2*((rounds+per-1)/per)+5)
+	o, err := j.run(ctx, rate, p.args(j, "--aggregate", "gradient", "--batch", p.batchOption(share), "-l", number64(best.rate), "--power_t", number64(best.power),
 		"--l2", number64(p.lambda), "--passes", strconv.Itoa(passes), "--save_per_pass")...)
 	if err != nil {
 		return curve{}, err
@@ -143,6 +143,14 @@ func (p *problem) sendGradient(ctx context.Context, j *jobs, rate string, share,
 	}
 	err = p.saved(j, &c, o, per, optimum+near)
 	return c, err
+}
+
+// batchOption returns --batch for a share of the examples. 1 would be one example.
+func (p *problem) batchOption(share float64) string {
+	if share == 1 {
+		return strconv.Itoa(len(p.examples)) // of each rank, which has fewer
+	}
+	return number64(share)
 }
 
 // saved adds the models after each pass, or after some of many passes, and the first one at the goal. per is the number
@@ -168,7 +176,7 @@ func (p *problem) saved(j *jobs, c *curve, o outcome, per int, goal float64) (er
 
 // sendModels searches the rate of SendModel, and trains with both ways of averaging.
 func (p *problem) sendModels(ctx context.Context, j *jobs, rate string, optimum float64) (curves []curve, err error) {
-	best, err := p.search(optimum+near, []float64{0.1, 0.3, 1, 3, 10}, []float64{0.25, 0.5}, 0, 8)
+	best, err := p.search(optimum+near, []float64{0.3, 1, 3, 10, 30}, []float64{0, 0.25, 0.5}, 0, averagedPasses)
 	if err != nil {
 		return nil, err
 	}

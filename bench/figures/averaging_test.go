@@ -66,6 +66,14 @@ func TestRankArgs(t *testing.T) {
 	}
 }
 
+// A batch of all examples is not a batch of one.
+func TestBatchOption(t *testing.T) {
+	p := smallProblem()
+	if got := p.batchOption(1) + " " + p.batchOption(0.1); got != "800 0.1" {
+		t.Errorf("got %q, want 800 0.1", got)
+	}
+}
+
 // The trace of a batch solver has requests and objectives, and the times are those of the passes.
 func TestTrace(t *testing.T) {
 	o := outcome{seconds: []float64{0, 1, 2, 3, 4}, text: "## avg. loss \n 1 0.69315   \t0.4\n 3 0.49209   \t0.03\n 4 0.44039   \t0.02\nINFO passes=3\n"}

@@ -58,7 +58,7 @@ func (j *jobs) mllib(ctx context.Context, p *problem) (curves []curve, version s
 	if err := os.WriteFile(script, sparkScript, 0o600); err != nil {
 		return nil, "", err
 	}
-	cmd := exec.CommandContext(ctx, sparkPython, script, j.path(p.name+".svm"), strconv.Itoa(p.size), strconv.Itoa(len(p.examples)), number64(p.lambda), strconv.Itoa(ranks))
+	cmd := exec.CommandContext(ctx, sparkPython, script, j.path(p.name+".svm"), strconv.Itoa(p.size), number64(p.lambda), strconv.Itoa(ranks))
 	cmd.Dir = j.dir // where Spark leaves the folder of its workers
 	var diag strings.Builder
 	cmd.Stderr = &diag

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The peers of the averaging figures: MLlib's logistic regression on Spark's local-cluster.
 
-spark.py FILE FEATURES EXAMPLES LAMBDA RANKS
+spark.py FILE FEATURES LAMBDA RANKS
 
 FILE is LIBSVM text. The objective is the mean log loss + LAMBDA/2 |w|^2, without an intercept. For each system and
 number of iterations it prints "SYSTEM|ITERATIONS|SECONDS|OBJECTIVE". Seconds are those of training, with the data in
@@ -17,7 +17,7 @@ os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 
 
 def main():
-    name, features, examples, lam, ranks = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4]), int(sys.argv[5])
+    name, features, lam, ranks = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])
     import pyspark
     from pyspark.ml.classification import LogisticRegression
     from pyspark.mllib.classification import LogisticRegressionWithSGD
@@ -25,7 +25,7 @@ def main():
     from pyspark.mllib.regression import LabeledPoint
     from pyspark.sql import SparkSession
     spark = (SparkSession.builder.master("local-cluster[%d,1,1024]" % ranks).appName("figures")
-             .config("spark.ui.enabled", "false").config("spark.executor.memory", "1g").getOrCreate())
+             .config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false").config("spark.executor.memory", "1g").getOrCreate())
     spark.sparkContext.setLogLevel("ERROR")
     print("version|%s" % pyspark.__version__, flush=True)
     rows = [line.split() for line in open(name)]
