@@ -135,6 +135,10 @@ func (b *bench) set(data, name, lambda string) error {
 		if err != nil {
 			return err
 		}
+		if t.requests == 0 {
+			fmt.Printf("gvw %-9s %v\n", s.name, t)
+			continue
+		}
 		names = append(names, "gvw "+s.name)
 		lines = append(lines, r.job(s, b.timed, t.requests))
 		notes = append(notes, e.String())

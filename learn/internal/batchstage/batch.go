@@ -139,6 +139,9 @@ func (m *Batch) pass(ctx context.Context, req optim.Request, sums *optim.Sums) e
 // Hessian for the output regularisers.
 func (m *Batch) request() optim.Request {
 	if req, ok := m.solver.Request(); ok {
+		if m.Config.Method == Auto {
+			req.Round = 1 // as the solvers count that collect in the first pass, of which one may be chosen
+		}
 		return req
 	}
 	return optim.Request{Kind: optim.First, X: m.solver.Weights()}

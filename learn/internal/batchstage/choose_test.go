@@ -45,6 +45,9 @@ func TestChoiceIsAdopted(t *testing.T) {
 		m.acc.quadratic.end()
 		return m
 	}
+	if got := start().request().Round; got != 1 {
+		t.Errorf("the first pass is round %d, want 1: the chosen solver would collect again", got)
+	}
 	for _, method := range []Method{Pairs, Newton, GIANT} {
 		m, other := start(), start()
 		collected := m.acc.quadratic
