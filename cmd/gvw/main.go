@@ -26,7 +26,7 @@ func main() {
 	launcher := len(os.Args) > 1 && slices.Contains([]string{"run", "supervise"}, os.Args[1])
 	crash.Abort(launcher || os.Getenv("GOTRACEBACK") == "crash")
 	p := &program{Process: &cli.Process{
-		Args: os.Args[1:], Env: os.Environ(),
+		Name: os.Args[0], Args: os.Args[1:], Env: os.Environ(),
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Exit: os.Exit,
 		Rewrite: flags.WithOptions,
 	}}

@@ -16,9 +16,9 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/internal/background"
 	"github.com/gvw-project/gvw/internal/crash"
 	"github.com/gvw-project/gvw/internal/plain"
 	"github.com/gvw-project/gvw/internal/spantree/server"
@@ -53,9 +53,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stdout, version())
 		return 0
 	}
-	ready, child := daemonChild()
+	self := background.Program{Variable: "GVW_SPANNING_TREE_READY", Args: append([]string{os.Args[0]}, args...), Env: os.Environ(), Stderr: os.Stderr, Foreground: "--nondaemon"}
+	ready, child := self.Child()
 	if !o.nondaemon && !child {
-		code, port, err := startDaemon(args)
+		code, port, err := self.Start()
 		if err != nil {
 			return fail(stderr, err)
 		}
@@ -77,7 +78,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 // fail prints the error and returns its exit code.
 func fail(stderr io.Writer, err error) int {
 	fmt.Fprintln(stderr, "spanning_tree: "+plain.Text(strings.ReplaceAll(fieldOptions.Replace(err.Error()), "\n", "; ")))
-	if _, ok := errors.AsType[*usageError](err); ok {
+	if _, ok := errors.AsType[*usageError](err); ok || errors.Is(err, errors.ErrUnsupported) {
 		return exitUsage
 	}
 	if _, ok := errors.AsType[*auth.Error](err); ok {
@@ -86,7 +87,7 @@ func fail(stderr io.Writer, err error) int {
 	if _, ok := errors.AsType[*server.JournalError](err); ok {
 		return exitData
 	}
-	if _, ok := errors.AsType[*deadlineError](err); ok {
+	if _, ok := errors.AsType[*background.DeadlineError](err); ok {
 		return exitDeadline
 	}
 	return exitIO
@@ -140,7 +141,7 @@ func serve(o options, stdout, stderr io.Writer, ready func(port int, log *os.Fil
 	stop := make(chan os.Signal, 4)
 	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(stop)
-	ignoreBrokenPipes()
+	background.IgnoreBrokenPipes()
 
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(context.Background(), l) }()
@@ -237,11 +238,4 @@ func removePID(path string, log *slog.Logger) {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		log.Warn("cannot remove the pid file", "error", err)
 	}
-}
-
-// deadlineError reports that the background server did not start listening in time.
-type deadlineError struct{ after time.Duration }
-
-func (e *deadlineError) Error() string {
-	return fmt.Sprintf("the background server did not start listening within %v: use --nondaemon to see why", e.after)
 }

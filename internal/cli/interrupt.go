@@ -81,7 +81,7 @@ func Interruptible(parent context.Context, p *Process, how SignalPolicy) (ctx co
 			}
 		}
 		began := time.Now()
-		late := time.After(last)
+		late := time.After(p.cleanupWithin(last))
 		for time.Since(began) < same {
 			select {
 			case <-over:

@@ -10,12 +10,14 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Process has the arguments, the environment and the streams of this process. Tests run
 // commands on a Process of their own.
 type Process struct {
-	Args []string // without the program's name
+	Name string   // by which the program was started
+	Args []string // without that name
 	Env  []string // NAME=value
 	// Stdin is a file, since a wait for its data must be interruptible.
 	Stdin *os.File
@@ -29,9 +31,24 @@ type Process struct {
 	// Exit ends the process at once, without the functions of AtEnd; os.Exit outside of tests.
 	Exit func(code int)
 
-	mu     sync.Mutex
-	atEnd  []func() error
-	atKill []func()
+	mu      sync.Mutex
+	atEnd   []func() error
+	atKill  []func()
+	cleanup time.Duration
+}
+
+// AllowCleanup extends the time that the process has to end after a signal: a server saves its model then.
+func (p *Process) AllowCleanup(within time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cleanup = within
+}
+
+// cleanupWithin returns the time that the process has to end after a signal, at least d.
+func (p *Process) cleanupWithin(d time.Duration) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return max(d, p.cleanup)
 }
 
 // AtEnd registers a function that End calls.

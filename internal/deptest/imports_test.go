@@ -115,8 +115,11 @@ var layers = []layer{
 	{"internal/flags", slices.Concat(bottom, wires, []string{"internal/cli", "internal/compat", "=allreduce", "allreduce/doctor", "allreduce/pipe", "bench/collective", "hdfsio/hdfs", "=learn", "learn/metric", "learn/nn", "model/topics", "malt/graph", "malt/pipe", "=optim", "optim/ftrl"}), "tables of options need the values that libraries accept, but no command"},
 	{"internal/files", slices.Concat(bottom, []string{"internal/cli", "internal/flags", "internal/launch", "=hdfsio", "hdfsio/hdfs", "hdfsio/siteconf", "=learn"}), "options that name files become file systems, inputs and outputs, for any command"},
 	{"internal/joinflags", slices.Concat(bottom, wires, []string{"internal/cli", "internal/flags", "internal/files", "internal/launch", "internal/spantree/protocol", "internal/maltjob", "=allreduce", "=malt", "malt/graph", "allreduce/verbs"}), "the learner, gvw malt, gvw allreduce and gvw doctor join a job with the same options; the protocol has the rule of elastic jobs"},
+	{"internal/background", nil, "a process in the background depends on no server"},
+	{"internal/serve/engine", slices.Concat(bottom, []string{"feature", "=learn"}), "answers to lines depend on no protocol"},
+	{"internal/serve/daemon", slices.Concat(bottom, []string{"internal/serve/engine"}), "vw's socket is a rim of the engine: it needs no learner and no other protocol"},
 	{
-		"internal/train", slices.Concat(bottom, wires, []string{"internal/cli", "internal/compat", "internal/flags", "internal/files", "internal/joinflags", "internal/launch", "internal/checkpoint", "internal/rundir", "internal/spantree/protocol", "=allreduce", "feature", "hdfsio", "learn", "model"}),
+		"internal/train", slices.Concat(bottom, wires, []string{"internal/background", "internal/serve/engine", "internal/serve/daemon", "internal/cli", "internal/compat", "internal/flags", "internal/files", "internal/joinflags", "internal/launch", "internal/checkpoint", "internal/rundir", "internal/spantree/protocol", "=allreduce", "feature", "hdfsio", "learn", "model"}),
 		"the learner as a command uses a launcher by an interface",
 	},
 	{
@@ -166,7 +169,7 @@ var layers = []layer{
 	{"internal/status", slices.Concat(bottom, []string{"=allreduce"}), "for cmd and learn"},
 
 	{
-		"cmd", slices.Concat(bottom, wires, []string{"allreduce", "internal/spantree", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim", "internal/checkpoint", "internal/cli", "internal/compat", "internal/crash", "internal/flags", "internal/files", "internal/joinflags", "internal/mapper", "internal/programs", "internal/run", "internal/tools", "internal/train", "internal/hadoop", "internal/launch", "internal/rundir", "internal/status", "bench/collective"}),
+		"cmd", slices.Concat(bottom, wires, []string{"allreduce", "internal/spantree", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim", "internal/background", "internal/checkpoint", "internal/cli", "internal/compat", "internal/crash", "internal/flags", "internal/files", "internal/joinflags", "internal/mapper", "internal/programs", "internal/run", "internal/tools", "internal/train", "internal/hadoop", "internal/launch", "internal/rundir", "internal/status", "bench/collective"}),
 		"programs combine the packages; no package imports a program",
 	},
 	{"bench", slices.Concat(bottom, wires, []string{"allreduce", "internal/spantree", "bench/collective", "bench/internal", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim"}), "programs that measure the product"},
@@ -196,7 +199,7 @@ var foreigners = []foreign{
 	{"github.com/jcmturner/gokrb5", []string{"hdfsio/native"}, "Kerberos is how that client logs in"},
 	{"github.com/klauspost/compress", []string{"hdfsio", "feature/cache", "feature/stream"}, "only packages that read or write stored files need compression"},
 	{"gonum.org/v1/gonum", []string{"optim", "allreduce", "learn", "malt/graph"}, "kernels for vectors, eigenvalues and DOT files of graphs; formulas whose results must have fixed bits are in this module"},
-	{"golang.org/x/sys", []string{"internal/shm", "hdfsio", "feature", "feature/cache", "internal/mem", "internal/launch", "internal/kernels", "internal/spantree/server", "allreduce", "optim/sgd", "internal/joinflags", "internal/tools", "malt/internal/rdmawrite", "cmd"}, "system calls stay in the outer packages; kernels query the features of the processor; a rank waits for its RDMA device"},
+	{"golang.org/x/sys", []string{"internal/shm", "hdfsio", "feature", "feature/cache", "internal/mem", "internal/launch", "internal/kernels", "internal/spantree/server", "allreduce", "optim/sgd", "internal/joinflags", "internal/tools", "internal/background", "malt/internal/rdmawrite", "cmd"}, "system calls stay in the outer packages; kernels query the features of the processor; a rank waits for its RDMA device"},
 	{"github.com/google/go-cmp", nil, "for tests"},
 	{"github.com/rogpeppe/go-internal", nil, "for tests"},
 	{"github.com/twmb/murmur3", nil, "for tests: the oracle of feature's hash"},

@@ -169,5 +169,15 @@ var waits = map[string]wait{
 	"cmd/spanning_tree: serve receive":             {ends: joined, why: "Close has ended Serve, or it has ended by itself"},
 	"cmd/spanning_tree: watch select":              {ends: asked, why: "a server runs until a signal ends it"},
 	"cmd/spanning_tree: watch send":                {ends: local, why: "the value was taken from served, which has room for one"},
-	"cmd/spanning_tree: startDaemon process":       {ends: local, why: "the child has closed the pipe, so it has ended; a child that started too slowly was killed"},
+	"internal/background: Program.Start process":   {ends: local, why: "the child has closed the pipe, so it has ended; a child that started too slowly was killed"},
+
+	// Servers of models.
+	"internal/serve/daemon: Server.Serve accept": {ends: asked, why: "a server runs until its context ends, which closes the listener"},
+	"internal/serve/daemon: Server.Serve join":   {ends: joined, why: "the end of the context ends reads, and writes have deadlines"},
+	"internal/serve/engine: Engine.Begin select": {ends: local, why: "others process lines, and do not wait for clients meanwhile"},
+	"internal/serve/engine: Engine.End receive":  {ends: local, why: "Begin has sent a value"},
+	"internal/serve/engine: Engine.Reload lock":  {ends: asked, why: "loading a model takes the time that its file takes, in the goroutine that watches the file"},
+	"internal/serve/engine: saver.begin lock":    {ends: local, why: "the lock is given back during the wait"},
+	"internal/serve/engine: saver.begin cond":    {ends: local, why: "it waits for the write of a checkpoint, whose failure ends it, too"},
+	"internal/serve/engine: saver.stop join":     {ends: joined, why: "quit is closed, and the write of a checkpoint ends"},
 }

@@ -37,6 +37,7 @@ var ownCases = []compat.Case{
 	own("metrics_file", "", "metrics", "nothing is measured"),
 	own("checkpoint_every", "", "checkpoint", "no state is kept"),
 	own("resume", "", "checkpoint", "that names the states"),
+	own("checkpoint_interval", "", "daemon port pid_file", "only a daemon has it"),
 	own("generation", "", "run_id", "it counts the restarts of a run, by its name"),
 
 	own("label", "", "csv", "the data is not CSV, and in other formats the label begins the line"),

@@ -57,6 +57,9 @@ func Command(ctx context.Context, p *cli.Process, flags *cli.FlagSet, args []str
 	}
 	Note(p, s)
 	TakeData(p, s)
+	if isDaemon(s) {
+		return l.daemon(ctx, s)
+	}
 	if s.Has("span_server") && !s.Has("on_loss") && !s.Has("malt") && p.Getenv(launch.EnvAttempt) != "" {
 		s.Set("on_loss", joinflags.RestartedOnLoss) // gvw supervise restarts this rank
 	}

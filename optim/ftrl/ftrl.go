@@ -54,6 +54,13 @@ func (r Rule) Defaults() (alpha, beta float32) {
 	return 0.5, 1
 }
 
+// Reader returns a learner with the same weights, for predictions in another goroutine. Neither
+// may learn as long as a reader predicts.
+func (l *Learner) Reader() *Learner {
+	r := *l
+	return &r
+}
+
 // Stride returns the number of floats per weight: 4, Coin's 8.
 func (r Rule) Stride() int {
 	if r == Coin {

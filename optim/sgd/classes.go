@@ -28,6 +28,15 @@ func NewClasses(cfg Config, l loss.Loss, k int) (*Classes, error) {
 	return c, nil
 }
 
+// Reader returns learners with the same weights, for predictions in another goroutine. Neither
+// may learn as long as a reader predicts.
+func (c *Classes) Reader() *Classes {
+	r := &Classes{group: c.group}
+	r.Whole = c.Whole.Reader()
+	r.Learner = oaa.New((*classBase)(r), len(c.tables), c.Whole.cfg.Bits, c.Range, c.Fixed)
+	return r
+}
+
 // classBase implements oaa.Base with Classes.
 type classBase Classes
 

@@ -99,6 +99,13 @@ func (l *Learner) Use(w []float32) {
 	l.t.use(w)
 }
 
+// Reader returns a learner with the same weights, for predictions in another goroutine. Neither
+// may learn as long as a reader predicts.
+func (l *Learner) Reader() *Learner {
+	r := *l
+	return &r
+}
+
 // Stride returns the number of floats per weight, 1 or 4.
 func (l *Learner) Stride() int { return l.cfg.Stride() }
 

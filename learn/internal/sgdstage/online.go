@@ -102,13 +102,10 @@ func (m *Online) Visit(ctx context.Context) examples.Visit {
 			m.learner.EndPass()
 			t.Passes++
 		}
-		// As in vw the range follows the label before the example is predicted.
-		t.Observe(ex, held)
-		m.learner.Range = t.Seen
 		if t.Learns(held) {
 			m.learner.Prefetch(next.after(b, ex))
 		}
-		if err := m.processor.Process(m.learner, b, ex, held); err != nil || m.mixer == nil || !t.Learns(held) {
+		if err := m.Example(b, ex, held); err != nil || m.mixer == nil || !t.Learns(held) {
 			return err
 		}
 		return m.mixer.Learned(ctx, b.FeaturesOf(ex), 1)

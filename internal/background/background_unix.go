@@ -2,9 +2,10 @@
 
 //go:build unix
 
-package main
+package background
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -12,25 +13,19 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 )
 
-// A Go program cannot fork. The command instead starts itself again as a child in a session
-// of its own, and passes it a pipe. The child writes its port to the pipe when it
-// listens. Until then the parent waits, so that errors appear on the terminal and in the
-// exit code. The child then closes the caller's stderr, since ssh and
-// $(spanning_tree) wait until it is closed.
-
 const (
-	readyEnv = "GVW_SPANNING_TREE_READY" // set in the child
-	readyFD  = 3                         // the pipe's descriptor in the child
-	readyIn  = 30 * time.Second          // time for the child to start listening
+	readyFD = 3                // the pipe's descriptor in the child
+	readyIn = 30 * time.Second // Program.Within by default
 )
 
-// startDaemon starts the background server. It returns code 0 and the port when the server
+// Start starts the background server. It returns code 0 and the port when the server
 // listens, or the server's exit code when it has failed and printed the error.
-func startDaemon(args []string) (code, port int, err error) {
+func (p *Program) Start() (code, port int, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return 0, 0, fmt.Errorf("cannot start the background server: cannot find this executable: %w", err)
@@ -41,8 +36,8 @@ func startDaemon(args []string) (code, port int, err error) {
 	}
 	defer r.Close()
 	cmd := &exec.Cmd{
-		Path: self, Args: append([]string{os.Args[0]}, args...), Env: append(os.Environ(), readyEnv+"=1"),
-		Stderr:     os.Stderr, // until the child listens
+		Path: self, Args: p.Args, Env: append(slices.Clone(p.Env), p.Variable+"=1"),
+		Stderr:     p.Stderr, // until the child listens
 		ExtraFiles: []*os.File{w}, SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 	}
 	err = cmd.Start()
@@ -50,7 +45,7 @@ func startDaemon(args []string) (code, port int, err error) {
 	if err != nil {
 		return 0, 0, fmt.Errorf("cannot start the background server: %w", err)
 	}
-	if err := r.SetReadDeadline(time.Now().Add(readyIn)); err != nil {
+	if err := r.SetReadDeadline(time.Now().Add(cmp.Or(p.Within, readyIn))); err != nil {
 		return 0, 0, err
 	}
 	var listens [2]byte
@@ -58,7 +53,7 @@ func startDaemon(args []string) (code, port int, err error) {
 	case err == nil:
 		return 0, int(binary.BigEndian.Uint16(listens[:])), cmd.Process.Release()
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return 0, 0, errors.Join(&deadlineError{readyIn}, cmd.Process.Kill(), cmd.Process.Release())
+		return 0, 0, errors.Join(&DeadlineError{cmp.Or(p.Within, readyIn), p.Foreground}, cmd.Process.Kill(), cmd.Process.Release())
 	}
 	err = cmd.Wait()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() > 0 {
@@ -67,15 +62,15 @@ func startDaemon(args []string) (code, port int, err error) {
 	return 0, 0, fmt.Errorf("the background server ended before it listened: %v", cmd.ProcessState)
 }
 
-// daemonChild reports whether this process is the child. ready detaches the child from the
+// Child reports whether this process is the child. ready detaches the child from the
 // caller's stderr and sends its port to the parent; in other processes it does nothing.
-func daemonChild() (ready func(port int, log *os.File), child bool) {
-	if os.Getenv(readyEnv) == "" {
+func (p *Program) Child() (ready func(port int, log *os.File), child bool) {
+	if !slices.Contains(p.Env, p.Variable+"=1") {
 		return func(int, *os.File) {}, false
 	}
 	pipe := os.NewFile(readyFD, "ready")
 	return func(port int, log *os.File) {
-		leaveStderr(log)
+		leaveStderr(p.Stderr, log)
 		_, _ = pipe.Write(binary.BigEndian.AppendUint16(nil, uint16(port))) // the parent may have ended
 		_ = pipe.Close()
 	}, true
@@ -84,9 +79,12 @@ func daemonChild() (ready func(port int, log *os.File), child bool) {
 // leaveStderr replaces stderr by the log file, which then also receives the trace of a crash.
 // Without a log file it replaces stderr by the null device, unless stderr is a regular
 // file, for whose end no caller waits.
-func leaveStderr(log *os.File) {
+func leaveStderr(stderr, log *os.File) {
+	if stderr == nil {
+		return
+	}
 	if log == nil {
-		if fi, err := os.Stderr.Stat(); err == nil && fi.Mode().IsRegular() {
+		if fi, err := stderr.Stat(); err == nil && fi.Mode().IsRegular() {
 			return
 		}
 		null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
@@ -96,9 +94,9 @@ func leaveStderr(log *os.File) {
 		defer null.Close()
 		log = null
 	}
-	_ = duplicate(int(log.Fd()), int(os.Stderr.Fd())) // on failure the caller waits, too
+	_ = duplicate(int(log.Fd()), int(stderr.Fd())) // on failure the caller waits, too
 }
 
-// ignoreBrokenPipes keeps the server running when the reader of its log has gone: by
+// IgnoreBrokenPipes keeps the server running when the reader of its log has gone: by
 // default Go ends a program that writes to a broken stderr.
-func ignoreBrokenPipes() { signal.Ignore(syscall.SIGPIPE) }
+func IgnoreBrokenPipes() { signal.Ignore(syscall.SIGPIPE) }

@@ -2,7 +2,7 @@
 
 //go:build unix && !linux
 
-package main
+package background
 
 import "golang.org/x/sys/unix"
 
