@@ -44,7 +44,7 @@ type class struct {
 var classes = []class{
 	// The Hessian fits into a matrix, whose all-reduce counts as a vector. A pass that adds it up
 	// counts twice.
-	{func(_, n float64) bool { return n <= newton.MaxFeatures }, map[Method]needs{Pairs: {20, 20}, Newton: {7, 7}, GIANT: {40, 5}}},
+	{func(_, n float64) bool { return n <= newton.MaxFeatures }, map[Method]needs{Pairs: {20, 20}, Newton: {7, 7}, GIANT: {60, 13}}},
 	// A sample has the Hessian of all, and so has a shard.
 	{func(e, n float64) bool { return e >= 4*n }, map[Method]needs{Pairs: {15, 15}, Newton: {5, 26}, GIANT: {40, 5}}},
 	{func(e, n float64) bool { return e >= n/5 }, map[Method]needs{Pairs: {21, 21}, Newton: {21, 75}, GIANT: {40, 5}}},

@@ -18,6 +18,7 @@ func TestCostsChoose(t *testing.T) {
 	}{
 		{costs{pass: 1, reduce: 0, examples: 32561}, 124, Newton},
 		{costs{pass: 1, reduce: 1.2, examples: 32561}, 124, Newton},
+		{costs{pass: 0.1, reduce: 5, examples: 494021}, 117, Newton},
 		{costs{pass: 1, reduce: 0.1, examples: 555086}, 20157, Newton},
 		{costs{pass: 0.01, reduce: 1, examples: 11313}, 132695, Pairs},
 		{costs{pass: 1, reduce: 1.2, examples: 555086}, 20157, Pairs},
