@@ -11,6 +11,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/feature/cache"
 	"github.com/gvw-project/gvw/feature/csv"
+	"github.com/gvw-project/gvw/internal/merand"
 	"github.com/gvw-project/gvw/learn/internal/namespaces"
 	"github.com/gvw-project/gvw/learn/internal/output"
 	"github.com/gvw-project/gvw/learn/internal/tally"
@@ -91,6 +92,7 @@ type Config struct {
 type given struct {
 	known                     bool // the rest is filled in
 	bits, loss, link, holdout bool
+	seed                      merand.State // Model.Start.Seed, which a loaded model may replace
 }
 
 // DataConfig configures the examples and their order.

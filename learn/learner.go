@@ -62,6 +62,11 @@ func (c *BatchConfig) second() bool { return methods[c.Solver] != batchstage.Pai
 // predictsFirst reports whether vw calls predict before each call of learn. The learn of its
 // other learners also returns the prediction. --extra_metrics counts both calls.
 func (c *Config) predictsFirst() bool {
+	for _, s := range c.Learner.learners() {
+		if s.PredictsFirst {
+			return true
+		}
+	}
 	return c.Batch.BFGS || c.OAA.Classes > 0 || len(c.Data.ClassWeights) > 0 || c.FTRL.Rule == ftrl.Proximal || c.FTRL.Rule == ftrl.Coin
 }
 

@@ -143,15 +143,11 @@ func (c *Config) validateLearner(f *usage.Faults) {
 
 // learnerSetting returns what a learner may check of the configuration.
 func (c *Config) learnerSetting() reduction.Setting {
-	rule, _ := c.updateRule() // its faults have been reported
-	return reduction.Setting{
-		Loss: c.Loss.Function, Link: c.Loss.Link, Interactions: c.Features.Namespaces.Crossed(),
-		Cluster: c.Cluster.Join != nil, TestOnly: c.TestOnly, Rule: rule,
-	}
+	return reduction.Setting{Loss: c.Loss.Function, Link: c.Loss.Link, Interactions: c.Features.Namespaces.Crossed()}
 }
 
 // learnerOptions returns the options of the learner that a model keeps, as in vw.
-func (c *Config) learnerOptions(resume bool) []model.Option {
+func (c *Config) learnerOptions() []model.Option {
 	var kept []model.Option
 	for _, s := range c.Learner.learners() {
 		for _, o := range s.Options {
@@ -164,9 +160,6 @@ func (c *Config) learnerOptions(resume bool) []model.Option {
 					kept = append(kept, model.Option{Name: o.Name, Value: v})
 				}
 			}
-		}
-		if plan, err := s.New(c.Learner.Options); err == nil && resume && plan.Several() {
-			kept = append(kept, model.Option{Name: "per_model_save_load"})
 		}
 	}
 	return kept
@@ -233,14 +226,19 @@ func (r *runner) reduced() (*sgdstage.Reduced, error) {
 	}
 	env := &reduction.Env{
 		Base: slots, Loss: r.tally.Loss, Seed: uint64(c.Model.Start.Seed), Random: &c.Model.Start.Seed,
-		Bits: c.Features.Bits, Log: c.Diagnostics.Log,
+		Given: uint64(c.given.seed),
+	}
+	for _, set := range c.Features.Namespaces.Crossed() {
+		if len(set) == 2 {
+			env.Cross = append(env.Cross, [2]byte{set[0], set[1]})
+		}
 	}
 	whole := slots.Whole
+	if c.Model.Start.Positive = plan.Positive; plan.Positive {
+		c.Model.Start.Random = false
+	}
 	c.startWeights(whole.Weights(), whole.Stride(), rule)
 	c.startConstant(whole.Weights(), whole.Stride())
-	if plan.Start != nil {
-		plan.Start(env)
-	}
 	if c.Cluster.Join != nil {
 		// Ranks draw different numbers, and write models of the same bytes.
 		own := c.Model.Start.Seed
@@ -254,11 +252,11 @@ func (r *runner) reduced() (*sgdstage.Reduced, error) {
 		return nil, err
 	}
 	if r.initial != nil {
-		r.initial.intoSums(slots.Sums())
+		r.initial.intoSums(slots.Sums()[:1]) // vw's models have no others
 	}
 	c.startStates(whole)
 	if err := r.console.OpenTable(); err != nil {
 		return nil, err
 	}
-	return sgdstage.NewReduced(r.onlineConfig(rule, c.Passes), slots, learner), nil
+	return sgdstage.NewReduced(r.onlineConfig(rule, c.Passes), slots, learner, spec.PredictsFirst), nil
 }

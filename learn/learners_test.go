@@ -12,7 +12,12 @@ import (
 
 // learnerCases are options of each composed learner, for texts of one namespace, f.
 var learnerCases = map[string][]string{
-	"lrq": {"lrq=ff3", "lrq=ff2 lrqdropout=true"},
+	"lrq":       {"lrq=ff3", "lrq=ff2 lrqdropout=true"},
+	"lrqfa":     {"lrqfa=fg2"},
+	"nn":        {"nn=3", "nn=2 dropout=true inpass=true"},
+	"new_mf":    {"new_mf=2"},
+	"bootstrap": {"bootstrap=3", "bootstrap=4 bs_type=vote"},
+	"quantiles": {"quantiles=0.2,0.8"},
 }
 
 // learnerValues reads options as learnerCases has them.
@@ -28,13 +33,25 @@ func learnerValues(options string) map[string][]string {
 // init adds the composed learners to the methods that the tests of recovery train by.
 func init() {
 	for _, s := range reductions.All {
-		for _, options := range learnerCases[s.Name] {
-			recovered = append(recovered, method{options, func(c *Config) {
+		for i, options := range learnerCases[s.Name] {
+			set := func(c *Config) {
 				c.Learner.Options = learnerValues(options)
+				switch s.Name {
+				case "new_mf":
+					c.Features.Namespaces.Quadratic = []string{"ff"}
+				case "quantiles":
+					c.Loss.Function = "squared"
+				}
+			}
+			recovered = append(recovered, method{options, func(c *Config) {
+				set(c)
 				c.Passes, c.Model.PredictOnly = 3, false
 			}})
+			if i > 0 {
+				continue
+			}
 			recovered = append(recovered, method{options + ", holdout, large table", func(c *Config) {
-				c.Learner.Options = learnerValues(options)
+				set(c)
 				c.Features.Bits, c.Passes, c.Holdout.Off = 15, 4, false
 			}})
 		}
@@ -90,7 +107,7 @@ func TestLearnersAllocateNothingPerExample(t *testing.T) {
 func TestLearnerOptionsOfModels(t *testing.T) {
 	c := Config{Learner: LearnerConfig{Options: learnerValues("lrq=ab3")}}
 	var h model.Header
-	h.Options = c.learnerOptions(true)
+	h.Options = c.learnerOptions()
 	var other Config
 	if err := other.takeLearner("m", &h); err != nil || other.Learner.Options["lrq"][0] != "ab3" {
 		t.Errorf("got %v, error %v", other.Learner.Options, err)

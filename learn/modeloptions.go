@@ -86,7 +86,7 @@ func (c *Config) modelOptions(resume bool) []model.Option {
 	if c.LDA.Topics > 0 {
 		return append(kept, c.ldaOptions()...)
 	}
-	kept = append(kept, c.learnerOptions(resume)...)
+	kept = append(kept, c.learnerOptions()...)
 	// The rule matters only to training. A model without resume state has no sums to continue
 	// from.
 	if !resume {

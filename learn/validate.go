@@ -30,6 +30,7 @@ func (c Config) withDefaults() Config {
 		c.given = given{
 			known: true,
 			bits:  c.Features.Bits != 0, loss: c.Loss.Function != "", link: c.Loss.Link != "",
+			seed:    c.Model.Start.Seed,
 			holdout: h.Off || h.Period != 0 || h.After != 0 || h.EarlyTerminate != 0,
 		}
 	}

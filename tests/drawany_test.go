@@ -97,6 +97,11 @@ var drawnValues = map[string]string{
 	"minibatch":                    "2 8 0 -1",
 	"math_mode":                    "1 0 2 7",
 	"lrq":                          "ab2 aa1 a wrong",
+	"lrqfa":                        "ab2 abc1 a",
+	"nn":                           "2 3",
+	"new_mf":                       "2 1",
+	"bootstrap":                    "3 2",
+	"bs_type":                      "mean vote wrong",
 }
 
 // spellings holds the names of options whose name in the table is another one.

@@ -10,6 +10,10 @@ var learners = []group{
 	{"Binary Loss", []row{
 		{"binary", Works, ""},
 	}},
+	{"Bootstrap", []row{
+		{"bootstrap=", Works, "without --link; models of several learners resume with the sums of the first one, as vw's do"},
+		{"bs_type=", Works, ""},
+	}},
 	{"Conjugate Gradient", []row{
 		{"conjugate_gradient", Works, ""},
 	}},
@@ -60,19 +64,22 @@ var learners = []group{
 		{"math_mode=", Works, "vw's name is --math-mode; 1 computes in float64; 0 and 2 compute in float32 with a relative error of 1e-5, where vw's have 1e-4"},
 		{"metrics", Refused, "vw's belongs to --lda; gvw's own --metrics NAMES measures predictions"},
 	}},
+	{"Low Rank Quadratics FA", []row{
+		{"lrqfa=", Works, "without interactions"},
+	}},
 	{"Low Rank Quadratics", []row{
 		{"lrq*", Works, "without interactions, and without --oaa, --bootstrap and other learners of this kind"},
 		{"lrqdropout", Works, ""},
 	}},
 	{"Matrix Factorization Reduction", []row{
-		{"new_mf=", Later, ""},
+		{"new_mf=", Works, "namespaces are crossed in pairs, without wildcards"},
 	}},
 	{"Neural Network", []row{
-		{"nn=", Later, ""},
-		{"inpass", Noted, notEnabled},
-		{"multitask", Noted, notEnabled},
-		{"dropout", Noted, notEnabled},
-		{"meanfield", Noted, notEnabled},
+		{"nn=", Works, "-r has one line per example with --dropout, too, where vw writes two"},
+		{"inpass", Works, ""},
+		{"multitask", Works, "no effect without classes, as in vw"},
+		{"dropout", Works, "a test draws other units than vw unless --meanfield"},
+		{"meanfield", Works, ""},
 	}},
 	{"One Against All", []row{
 		{"oaa=", Works, "models of SGD keep every class's sums (--per_model_save_load), so training resumes exactly; if the data decides that labels count from 0, they keep that, too. On a cluster labels count from 1 unless --indexing 0"},

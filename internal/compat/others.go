@@ -28,7 +28,6 @@ var others = []group{
 	{"Baseline", learner("--initial_weight and the constant feature do for most; else use vw", "baseline", "lr_multiplier= global_only check_enabled")},
 	{"Baseline challenger", learner(bandits, "baseline_challenger_cb", "cb_c_alpha= cb_c_tau=")},
 	{"Boosting", learner("one linear model is what gvw learns: use vw", "boosting=", "gamma= alg=")},
-	{"Bootstrap", learner("train several models on resampled data, or use vw", "bootstrap=", "bs_type=")},
 	{"CATS Tree", learner(bandits, "cats_tree=", "tree_bandwidth=")},
 	{"CB Distributionally Robust Optimization", learner(bandits, "cb_dro", "cb_dro_alpha= cb_dro_tau= cb_dro_wmax=")},
 	{"CB Sample", refused(bandits, "cb_sample")},
@@ -79,7 +78,6 @@ var others = []group{
 	{"Kernel SVM", learner("gvw is linear: use --interactions, or vw", "ksvm", `
 		reprocess= pool_greedy para_active pool_size= subsample= kernel= degree=`)},
 	{"Logarithmic Time Multiclass Tree", learner("use --oaa", "log_multi=", "no_progress swap_resistance=")},
-	{"Low Rank Quadratics FA", refused("use -q", "lrqfa=")},
 	{"Make csoaa_ldf into Contextual Bandit", refused(bandits, "cbify_ldf")},
 	{"Marginal", learner("add the statistics to the data, or use vw", "marginal=", `
 		initial_denominator= initial_numerator= compete update_before_learn unweighted_marginals decay=`)},

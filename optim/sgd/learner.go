@@ -33,6 +33,7 @@ type Learner struct {
 	time                 float64 // vw's t
 	gravity, contraction float64
 
+	moved  float32 // what the last update has done to the prediction, without regularisation
 	hidden float32 // Σx² of the example's features that are hidden from sums
 }
 
@@ -206,6 +207,7 @@ func (l *Learner) update(fs []feature.Feature, p, y, weight, loss float32) {
 		l.past.note(&l.t, open)
 	}
 	u := float32(0)
+	l.moved = 0
 	if loss > 0 {
 		u = l.step(fs, open, p, y, weight)
 	}
@@ -255,6 +257,7 @@ func (l *Learner) step(fs, open []feature.Feature, p, y, weight float32) float32
 	} else {
 		u = l.loss.UnsafeUpdate(p, y, scale)
 	}
+	l.moved = float32(perUpdate * u)
 	if l.cfg.regular() {
 		u = l.regularize(u, p, y)
 	}

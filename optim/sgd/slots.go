@@ -160,9 +160,12 @@ func (s *Slots) Scores(scores []float32, fs []feature.Feature, initial float32) 
 }
 
 // Update lets learner k learn the example's label from the features after the prediction score. It
-// changes nothing if the example has no weight.
-func (s *Slots) Update(k int, fs []feature.Feature, ex *feature.Example, score float32) {
+// changes nothing if the example has no weight. It returns the score after the update, as vw
+// computes it: without regularisation and range.
+func (s *Slots) Update(k int, fs []feature.Feature, ex *feature.Example, score float32) float32 {
+	s.Whole.moved = 0
 	s.update(k, fs, ex, score)
+	return score + s.Whole.moved
 }
 
 // Learn lets learner k predict the example and learn from it.

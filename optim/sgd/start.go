@@ -13,6 +13,7 @@ import (
 // besides Seed; the zero value is weights of zero.
 type Start struct {
 	Weight    float32      // value of every weight; 0: not set
+	Positive  bool         // drawn evenly from 0 to 0.1
 	Random    bool         // drawn evenly from -0.5 to 0.5
 	Normal    bool         // drawn from the normal distribution
 	Truncated bool         // like Normal, limited to two standard deviations from 0
@@ -26,6 +27,10 @@ func (s Start) Fill(w []float32, stride, pitch int) merand.State {
 	switch {
 	case s.Weight != 0:
 		s.Set(w, stride)
+	case s.Positive:
+		for i := 0; i < len(w); i += stride {
+			w[i] = 0.1 * state.Float()
+		}
 	case s.Random:
 		for i := 0; i < len(w); i += stride {
 			w[i] = state.Float() - 0.5

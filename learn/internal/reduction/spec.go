@@ -4,7 +4,6 @@ package reduction
 
 import (
 	"fmt"
-	"log/slog"
 	"math"
 	"strconv"
 
@@ -18,12 +17,12 @@ import (
 type Spec struct {
 	Name    string   // the option that enables it
 	Options []Option // its options, the one that enables it first
-	// Crosses reports whether the learner itself crosses the namespaces of the options on
-	// interactions, so that examples must come without interactions.
-	Crosses bool
 	// Above reports whether vw's stack has the learner above the link function, which then applies
 	// to the predictions of each linear learner.
 	Above bool
+	// PredictsFirst reports whether vw predicts an example before it learns from it, so that the
+	// prediction that it shows is within the range of earlier labels.
+	PredictsFirst bool
 	// Excludes returns the fault of a learner beside the rest of the configuration, empty if there
 	// is none; nil: nothing is excluded.
 	Excludes func(Setting) string
@@ -67,18 +66,15 @@ type Setting struct {
 	Loss         string   // name of the loss function
 	Link         string   // name of the link function
 	Interactions []string // namespaces that are crossed
-	Cluster      bool     // the process is a rank of a job
-	TestOnly     bool
-	Rule         sgd.Config
 }
 
 // Plan is a learner that is to be made, with valid options.
 type Plan struct {
 	Slots    int // weights per feature; 0: 1
 	Learners int // linear learners among these, each with sums of its own; 0: as many as Slots
-	// Start changes the initial weights, which have been set by the options on weights.
-	Start func(*Env)
-	Make  func(*Env) (Learner, error)
+	// Positive draws the initial weights from 0 to 0.1, unless the options set another value.
+	Positive bool
+	Make     func(*Env) (Learner, error)
 }
 
 // Widths returns the numbers of weights per feature and of linear learners.
@@ -90,21 +86,14 @@ func (p Plan) Widths() (slots, learners int) {
 	return slots, p.Learners
 }
 
-// Several reports whether several linear learners have sums of their own.
-func (p Plan) Several() bool {
-	_, learners := p.Widths()
-	return learners > 1
-}
-
 // Env is the surroundings of a learner.
 type Env struct {
 	Base   *sgd.Slots
 	Loss   loss.Loss
-	Seed   uint64        // of the options
+	Seed   uint64        // of the options or of the loaded model
+	Given  uint64        // seed of the options
 	Random *merand.State // vw's generator, which has drawn the initial weights
-	Bits   uint          // log2 of the number of weights
-	Cross  [][2]byte     // pairs of namespaces to cross, if Spec.Crosses
-	Log    *slog.Logger
+	Cross  [][2]byte     // pairs of namespaces that the options cross
 }
 
 // Result is the prediction for an example.
@@ -188,4 +177,22 @@ func (v Values) Number(name string, otherwise float32) (float32, error) {
 		return otherwise, &Fault{name, v[name][0] + ": want a finite number"}
 	}
 	return float32(x), nil
+}
+
+// AppendNumber appends a number as vw prints predictions: with six decimals, or with none if it is
+// whole.
+func AppendNumber(dst []byte, v float32) []byte {
+	f := float64(v)
+	if f == math.Trunc(f) {
+		return strconv.AppendFloat(dst, f+0, 'f', 0, 64)
+	}
+	return strconv.AppendFloat(dst, f, 'f', 6, 64)
+}
+
+// AppendTag appends the tag of an example, if it has one.
+func AppendTag(dst, tag []byte) []byte {
+	if len(tag) == 0 {
+		return dst
+	}
+	return append(append(dst, ' '), tag...)
 }

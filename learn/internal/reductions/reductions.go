@@ -7,12 +7,21 @@ package reductions
 
 import (
 	"github.com/gvw-project/gvw/learn/internal/reduction"
+	"github.com/gvw-project/gvw/learn/internal/reduction/bootstrap"
 	"github.com/gvw-project/gvw/learn/internal/reduction/lrq"
+	"github.com/gvw-project/gvw/learn/internal/reduction/newmf"
+	"github.com/gvw-project/gvw/learn/internal/reduction/nn"
+	"github.com/gvw-project/gvw/learn/internal/reduction/quantiles"
 )
 
 // All are the learners. A new one needs its package and its row here.
 var All = []reduction.Spec{
 	lrq.Spec,
+	lrq.FieldAware,
+	nn.Spec,
+	newmf.Spec,
+	bootstrap.Spec,
+	quantiles.Spec,
 }
 
 // Of returns the learners that the options enable.

@@ -24,6 +24,7 @@ type Reduced struct {
 	slots   *sgd.Slots
 	learner reduction.Learner
 	sums    jobSums // of the linear learners
+	before  bool    // predictions that are shown are within the range before the example's label
 
 	state    reduction.Stateful // the learner, if it has state; nil: it has none
 	words    []uint64           // of that state
@@ -31,9 +32,10 @@ type Reduced struct {
 }
 
 // NewReduced returns the stage of a learner with the weights of slots.
-func NewReduced(c OnlineConfig, slots *sgd.Slots, learner reduction.Learner) *Reduced {
+// before shows predictions within the range before the example's label (Spec.PredictsFirst).
+func NewReduced(c OnlineConfig, slots *sgd.Slots, learner reduction.Learner, before bool) *Reduced {
 	m := &Reduced{
-		Online: *NewOnline(c, slots.Whole), slots: slots, learner: learner, sums: newJobSums(slots.Sums(), nil),
+		Online: *NewOnline(c, slots.Whole), slots: slots, learner: learner, sums: newJobSums(slots.Sums(), nil), before: before,
 	}
 	m.state, _ = learner.(reduction.Stateful)
 	m.reporter, _ = learner.(reduction.Reporter)
@@ -83,6 +85,9 @@ func (m *Reduced) process(b *feature.Batch, ex *feature.Example, held bool) erro
 			if err := diverged(m.Read, t.Passes+1, b, ex, divergence(ex, r.Raw, r.Loss), m.slots.Whole, output.OwnPlace); err != nil {
 				return err
 			}
+		}
+		if m.before {
+			r.Score = t.Before.Clip(r.Raw)
 		}
 	} else {
 		r = m.learner.Predict(b, ex)
@@ -151,15 +156,14 @@ func (m *Reduced) Next() (string, bool) {
 	return fmt.Sprintf("pass %d of %d", m.done+1, m.Passes), more
 }
 
-// model returns the current model. With resume state it has the sums of each linear learner.
+// model returns the current model. As in vw, it has only the sums of the first linear learner, with
+// which all of them continue.
 func (m *Reduced) model() *model.Regressor {
 	reg := m.Online.model()
 	if reg.Resume == nil {
 		return reg
 	}
 	m.sums.keep(reg.Resume)
-	if len(m.sums.own) == 1 {
-		reg.Resume.Models = nil
-	}
+	reg.Resume.Models = nil
 	return reg
 }

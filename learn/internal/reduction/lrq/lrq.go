@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package lrq is vw's --lrq: low-rank interactions of pairs of namespaces.
+// Package lrq is vw's low-rank interactions of pairs of namespaces, and their field-aware form.
 //
 // For a pair ab and the rank k, each feature of a and of b has k further weights. The product
 // Σ_n (Σ l_n·x)(Σ r_n·z), over the features x of a and z of b, joins the prediction. An example
@@ -19,26 +19,31 @@ import (
 	"github.com/gvw-project/gvw/learn/internal/reduction"
 )
 
-// Spec is the row of --lrq.
+// Spec is the row of interactions of chosen pairs.
 var Spec = reduction.Spec{
 	Name: "lrq",
 	Options: []reduction.Option{
 		{Name: "lrq", Kind: reduction.Words, Arg: "ABK", Help: "cross namespaces A and B by K products, whose factors are learned; like ui10", Kept: true},
 		{Name: "lrqdropout", Kind: reduction.Flag, Help: "learn with half of the products, drawn for each example", Kept: true},
 	},
-	Excludes: func(s reduction.Setting) string {
-		if len(s.Interactions) > 0 {
-			return "interactions would also cross the products: leave one of them out"
-		}
-		return ""
-	},
-	New: plan,
+	Excludes: excludes,
+	New:      plan,
+}
+
+func excludes(s reduction.Setting) string {
+	if len(s.Interactions) > 0 {
+		return "interactions would also cross the products: leave one of them out"
+	}
+	return ""
 }
 
 // pair is a pair of namespaces to cross.
 type pair struct {
-	ns [2]byte
-	k  int
+	ns   [2]byte
+	k    int
+	slot [2]int  // slot before the first weight of a feature of each namespace
+	half float32 // initial weights are below this
+	root float32 // divided by this
 }
 
 // maxRank is the largest rank of a pair.
@@ -59,7 +64,7 @@ func plan(v reduction.Values) (reduction.Plan, error) {
 			continue
 		}
 		most = max(most, k)
-		pairs = append(pairs, pair{[2]byte{w[0], w[1]}, k})
+		pairs = append(pairs, pair{ns: [2]byte{w[0], w[1]}, k: k, half: 1, root: 1})
 	}
 	drops := v.Has("lrqdropout")
 	return reduction.Plan{Slots: 1 + most, Learners: 1, Make: func(e *reduction.Env) (reduction.Learner, error) {
@@ -124,7 +129,8 @@ func (l *learner) cross(b *feature.Batch, ex *feature.Example, which uint64, lea
 	base := l.env.Base
 	fs := b.FeaturesOf(ex)
 	for _, p := range l.pairs {
-		left, right := l.spans[p.ns[which%2]], l.spans[p.ns[(which+1)%2]]
+		a, z := which%2, (which+1)%2
+		left, right := l.spans[p.ns[a]], l.spans[p.ns[z]]
 		added := l.added[right.NS]
 		for i := left.Lo; i < left.Hi; i++ {
 			x := l.placed[i].Value
@@ -132,17 +138,17 @@ func (l *learner) cross(b *feature.Batch, ex *feature.Example, which uint64, lea
 				if drops && l.seed.Float() <= 0.5 {
 					continue
 				}
-				at := l.placed[i].Index + uint32(n)
+				at := l.placed[i].Index + uint32(p.slot[a]+n)
 				w := base.At(at)
 				if learns && w == 0 { // away from the saddle point
 					first, pitch := base.Floats(fs[i].Index)
-					s := merand.State(first + uint64(n)*pitch)
-					w = s.Float()
+					s := merand.State(first + uint64(p.slot[a]+n)*pitch)
+					w = s.Float() * p.half / p.root
 					base.Set(at, w)
 				}
 				wx := float32(float32(scale*w) * x)
 				for j := right.Lo; j < right.Hi; j++ {
-					added = append(added, feature.Feature{Index: l.placed[j].Index + uint32(n), Value: wx * l.placed[j].Value})
+					added = append(added, feature.Feature{Index: l.placed[j].Index + uint32(p.slot[z]+n), Value: wx * l.placed[j].Value})
 				}
 			}
 		}

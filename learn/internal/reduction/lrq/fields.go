@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lrq
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/gvw-project/gvw/learn/internal/reduction"
+)
+
+// FieldAware is the row of interactions of all pairs of some namespaces, in which a feature has
+// weights of its own for each other namespace (vw's lrqfa.cc).
+var FieldAware = reduction.Spec{
+	Name: "lrqfa",
+	Options: []reduction.Option{
+		{Name: "lrqfa", Kind: reduction.Word, Arg: "ABCK", Help: "cross namespaces A, B and C by K products, with weights for each other namespace; like uic4", Kept: true},
+	},
+	Excludes: excludes,
+	New:      planFields,
+}
+
+func planFields(v reduction.Values) (reduction.Plan, error) {
+	w := v.Word("lrqfa", "")
+	names := strings.TrimRight(w, "0123456789")
+	k, _ := strconv.Atoi(w[len(names):])
+	if k < 1 || k > maxRank || len(names) < 2 || strings.Contains(names, ":") {
+		return reduction.Plan{}, &reduction.Fault{Option: "lrqfa", Text: fmt.Sprintf("%q: want the first bytes of two or more namespaces and a rank of 1 to %d, like abc4", w, maxRank)}
+	}
+	var pairs []pair
+	for i := range names {
+		for j := i + 1; j < len(names); j++ {
+			if names[i] == names[j] {
+				return reduction.Plan{}, &reduction.Fault{Option: "lrqfa", Text: fmt.Sprintf("%q: namespace %q occurs twice", w, names[i])}
+			}
+			pairs = append(pairs, pair{
+				ns: [2]byte{names[j], names[i]}, k: k, slot: [2]int{i * k, j * k},
+				half: 0.5, root: float32(math.Sqrt(float64(k))),
+			})
+		}
+	}
+	return reduction.Plan{Slots: 1 + len(names)*k, Learners: 1, Make: func(e *reduction.Env) (reduction.Learner, error) {
+		return &learner{env: e, pairs: pairs}, nil
+	}}, nil
+}
