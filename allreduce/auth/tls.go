@@ -68,6 +68,36 @@ func readPublic(path string) ([]byte, error) {
 	return b, nil
 }
 
+// ReadHTTPS reads a certificate and its key for a server of HTTPS. Its clients need a certificate of the
+// authority in caFile; with an empty caFile they need none. Only the owner may be able to read the key.
+func ReadHTTPS(certFile, keyFile, caFile string) (*tls.Config, error) {
+	cert, err := readPublic(certFile)
+	if err != nil {
+		return nil, err
+	}
+	key, err := readPrivate(keyFile, "key", maxPEM)
+	if err != nil {
+		return nil, err
+	}
+	pair, err := tls.X509KeyPair(cert, key)
+	if err != nil {
+		return nil, &Error{File: certFile, Why: "it is no certificate of " + keyFile + ": " + err.Error(), Err: err}
+	}
+	c := &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair}}
+	if caFile == "" {
+		return c, nil
+	}
+	ca, err := readPublic(caFile)
+	if err != nil {
+		return nil, err
+	}
+	c.ClientCAs, c.ClientAuth = x509.NewCertPool(), tls.RequireAndVerifyClientCert
+	if !c.ClientCAs.AppendCertsFromPEM(ca) {
+		return nil, &Error{File: caFile, Why: "it has no certificate of an authority in PEM format"}
+	}
+	return c, nil
+}
+
 // NewTLS is ReadTLS for PEM in memory. It checks that the certificate is valid at now.
 func NewTLS(cert, key, ca []byte, now time.Time) (*TLS, error) {
 	pair, err := tls.X509KeyPair(cert, key)

@@ -340,6 +340,25 @@ has an example.
 				NoWords: "gvw malt reads stdin and takes no file, but got %q: write < FILE",
 			}},
 		},
+		{
+			Name: "serve", Run: train.Serve,
+			Sets: []*cli.FlagSet{{
+				At: "gvw serve", Specs: flags.Serve,
+				Before: `gvw serve answers examples over HTTP, by one or several models.
+
+  gvw serve -i MODEL [OPTIONS]
+  gvw serve spam=spam.model topic=topic.model --port 8080
+  gvw serve --learn --loss_function logistic --checkpoint state -f MODEL
+
+  curl --data-binary @examples.vw http://127.0.0.1:8080/predict
+`,
+				After: `
+Paths: POST /predict, GET /model, /healthz and /metrics; ?model=NAME selects a model.
+A model whose file changes is loaded again. docs/serving.md describes bodies, limits
+and checkpoints. vw's socket protocol is that of gvw --daemon.
+`,
+			}},
+		},
 		{Name: "version", Run: func(_ context.Context, p *cli.Process, _ *cli.Command, _ []string) error {
 			return p.Print(cli.Version() + "\n")
 		}},
@@ -360,7 +379,7 @@ func learnHelp(f *cli.FlagSet, all bool) string {
   gvw run -n 4 -- -d train.vw -f model ...     train with 4 processes
   gvw inspect | diff | convert | topics | infer    look at models and topics
   gvw allreduce | malt | doctor | topo         sums, vectors, network, schedules
-  gvw supervise | jobs | cancel | faults       restart ranks, end jobs, rehearse
+  gvw serve | supervise | jobs | cancel | faults   answer over HTTP, restart, end
   gvw svm | factor | nn | bench | mapper | hadoop | keygen | version | help
 `)
 	cli.WriteOptions(&b, f.Specs, all)

@@ -118,8 +118,9 @@ var layers = []layer{
 	{"internal/background", nil, "a process in the background depends on no server"},
 	{"internal/serve/engine", slices.Concat(bottom, []string{"feature", "=learn"}), "answers to lines depend on no protocol"},
 	{"internal/serve/daemon", slices.Concat(bottom, []string{"internal/serve/engine"}), "vw's socket is a rim of the engine: it needs no learner and no other protocol"},
+	{"internal/serve/web", slices.Concat(bottom, []string{"internal/serve/engine"}), "HTTP is a rim of the engine: it needs no learner and no other protocol"},
 	{
-		"internal/train", slices.Concat(bottom, wires, []string{"internal/background", "internal/serve/engine", "internal/serve/daemon", "internal/cli", "internal/compat", "internal/flags", "internal/files", "internal/joinflags", "internal/launch", "internal/checkpoint", "internal/rundir", "internal/spantree/protocol", "=allreduce", "feature", "hdfsio", "learn", "model"}),
+		"internal/train", slices.Concat(bottom, wires, []string{"internal/background", "internal/serve/engine", "internal/serve/daemon", "internal/serve/web", "internal/cli", "internal/compat", "internal/flags", "internal/files", "internal/joinflags", "internal/launch", "internal/checkpoint", "internal/rundir", "internal/spantree/protocol", "=allreduce", "feature", "hdfsio", "learn", "model"}),
 		"the learner as a command uses a launcher by an interface",
 	},
 	{

@@ -172,6 +172,9 @@ var waits = map[string]wait{
 	"internal/background: Program.Start process":   {ends: local, why: "the child has closed the pipe, so it has ended; a child that started too slowly was killed"},
 
 	// Servers of models.
+	"internal/train: Learner.serveHTTP join":     {ends: joined, why: "the context of the watches has ended"},
+	"internal/train: serveUntil receive":         {ends: short, by: "drainWithin"},
+	"internal/train: serveUntil send":            {ends: local, why: "ended has room for one"},
 	"internal/serve/daemon: Server.Serve accept": {ends: asked, why: "a server runs until its context ends, which closes the listener"},
 	"internal/serve/daemon: Server.Serve join":   {ends: joined, why: "the end of the context ends reads, and writes have deadlines"},
 	"internal/serve/engine: Engine.Begin select": {ends: local, why: "others process lines, and do not wait for clients meanwhile"},

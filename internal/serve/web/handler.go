@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package web
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"math"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// handler answers requests.
+type handler struct {
+	cfg     Config
+	token   [32]byte // digest of the header that clients send
+	metrics metrics
+}
+
+// New returns the handler of all paths.
+func New(cfg Config) (http.Handler, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	h := &handler{cfg: cfg.withDefaults(), token: sha256.Sum256([]byte("Bearer " + cfg.Token))}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") }) // the client may have gone
+	mux.Handle("POST /predict", h.guarded(h.predict))
+	mux.Handle("GET /model", h.guarded(h.model))
+	mux.Handle("GET /metrics", h.guarded(h.writeMetrics))
+	return mux, nil
+}
+
+// guarded lets requests with the token pass. The comparison takes the same time for all tokens.
+func (h *handler) guarded(next http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sent := sha256.Sum256([]byte(r.Header.Get("Authorization")))
+		if h.cfg.Token != "" && subtle.ConstantTimeCompare(sent[:], h.token[:]) == 0 {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			http.Error(w, "error: this server needs a token: send Authorization: Bearer TOKEN", http.StatusUnauthorized)
+			return
+		}
+		next(w, r)
+	})
+}
+
+// find returns the model that a request names. If there is none, it answers the request.
+func (h *handler) find(w http.ResponseWriter, r *http.Request) *Model {
+	name := r.URL.Query().Get("model")
+	i := 0
+	if name != "" {
+		i = slices.IndexFunc(h.cfg.Models, func(m Model) bool { return m.Name == name })
+	}
+	if i < 0 {
+		var names []string
+		for _, m := range h.cfg.Models {
+			names = append(names, m.Name)
+		}
+		http.Error(w, "error: there is no such model: have "+strings.Join(names, ", "), http.StatusNotFound)
+		return nil
+	}
+	return &h.cfg.Models[i]
+}
+
+// modelView is the JSON of a model.
+type modelView struct {
+	Name     string            `json:"name"`
+	ID       string            `json:"id,omitempty"`
+	SHA256   string            `json:"sha256,omitempty"`
+	Bits     uint              `json:"bits"`
+	Options  map[string]string `json:"options"`
+	Loss     string            `json:"loss_function"`
+	Link     string            `json:"link"`
+	Min      float32           `json:"min_prediction"`
+	Max      float32           `json:"max_prediction"`
+	Learns   bool              `json:"learns"`
+	Examples uint64            `json:"examples,omitempty"`
+	MeanLoss *float64          `json:"mean_loss,omitempty"`
+	Answers  uint64            `json:"predictions"`
+	Faults   uint64            `json:"errors"`
+	Reloads  uint64            `json:"reloads"`
+}
+
+// model describes a model.
+func (h *handler) model(w http.ResponseWriter, r *http.Request) {
+	found := h.find(w, r)
+	if found == nil {
+		return
+	}
+	e := found.Engine
+	m := e.Acquire()
+	info, counters, learns := m.Info(), m.Counters(), m.Learns()
+	if err := m.Release(); err != nil {
+		http.Error(w, "error: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	v := modelView{
+		Name: found.Name, ID: info.ID, Bits: info.Bits, Options: map[string]string{}, Loss: info.Loss, Link: info.Link, Min: info.Min, Max: info.Max,
+		Learns: learns, Examples: counters.Examples, Answers: e.Metrics.Answers.Load(), Faults: e.Metrics.Faults.Load(), Reloads: e.Metrics.Reloads.Load(),
+	}
+	if info.Digest != [32]byte{} {
+		v.SHA256 = hex.EncodeToString(info.Digest[:])
+	}
+	for _, o := range info.Options {
+		v.Options[o.Name] = strings.TrimSpace(v.Options[o.Name] + " " + o.Value)
+	}
+	if learns && !math.IsNaN(counters.Loss) {
+		v.MeanLoss = &counters.Loss
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v) // the client may have gone
+}

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package web
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gvw-project/gvw/internal/serve/engine"
+	"github.com/gvw-project/gvw/learn"
+)
+
+// newModel returns a model that predicts a value for every example.
+func newModel(t testing.TB, name string, value *float32) Model {
+	t.Helper()
+	e, err := engine.New(t.Context(), engine.Config{Load: func(ctx context.Context) (*learn.Live, error) {
+		c := learn.Config{TestOnly: true, Features: learn.FeatureConfig{Bits: 8, Constant: *value}}
+		c.Loss.Function = "logistic" // its range does not cut the prediction
+		return learn.Open(ctx, c)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return Model{Name: name, Engine: e}
+}
+
+// server starts a server of two models, which predict 1 and 2.
+func server(t testing.TB, cfg Config) string {
+	t.Helper()
+	one, two := float32(1), float32(2)
+	cfg.Models = []Model{newModel(t, "one", &one), newModel(t, "two", &two)}
+	h, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// do sends a request, and returns the status and the body.
+func do(t testing.TB, method, url, contentType, body string, header ...string) (int, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(context.Background(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if contentType != "" {
+		r.Header.Set("Content-Type", contentType)
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(b)
+}
+
+// Each line of a body has a line in the answer, in its format, by the model that the request names.
+func TestPredict(t *testing.T) {
+	t.Parallel()
+	url := server(t, Config{MaxLine: 200, MaxBody: 1000})
+	const ndjson = "application/x-ndjson"
+	for _, c := range []struct {
+		path, contentType, body string
+		status                  int
+		want                    string
+	}{
+		{"/predict", "", "|a x\n't|b y", 200, "1\n1 t\n"},
+		{"/predict?model=two", "text/plain", "|a x\n\n", 200, "2\n"},
+		{"/predict?model=three", "", "|a x\n", 404, "no such model: have one, two"},
+		{"/predict", "image/png", "|a x\n", 415, "neither"},
+		{"/predict", "application/json", `{"a":{"x":1},"_tag":"t"}`, 200, `{"prediction":1,"tag":"t"}` + "\n"},
+		{"/predict", ndjson, "{\"a\":{\"x\":1}}\n{\"a\":\n{\"b\":2}\n", 200, "error"},
+		{"/predict", "application/json", `{"a":`, 400, "error"},
+		{"/predict", "", "1 |a x:1:2", 400, "error: line 1"},
+		{"/predict", "", "|a x\n1 |a x:1:2\n't|a", 200, "1\nerror: line 2"},
+		{"/predict", "", "|a " + strings.Repeat("x", 300), 413, "longer than 200 bytes"},
+		{"/predict", "", strings.Repeat("|a x\n", 300), 413, "longer than 1000 bytes"},
+		{"/predict", "", "save_model|", 400, "saves no models"},
+		{"/predict", "", "", 200, ""},
+	} {
+		status, got := do(t, "POST", url+c.path, c.contentType, c.body)
+		if status != c.status || !strings.Contains(got, c.want) || c.want == "" && got != "" {
+			t.Errorf("%s %q: %d %q, want %d %q", c.path, c.body, status, got, c.status, c.want)
+		}
+	}
+	if status, _ := do(t, "GET", url+"/predict", "", ""); status != http.StatusMethodNotAllowed {
+		t.Errorf("GET /predict: %d", status)
+	}
+}
+
+// A client gets the answers to the lines that it has sent before it ends its body.
+func TestStreaming(t *testing.T) {
+	t.Parallel()
+	url := server(t, Config{})
+	body, lines := io.Pipe()
+	r, err := http.NewRequestWithContext(t.Context(), "POST", url+"/predict", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _, _ = io.WriteString(lines, "'a|x\n'b|x\n") }()
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	answers := bufio.NewScanner(resp.Body)
+	for i := range 3 {
+		for _, tag := range []string{"a", "b"} {
+			if !answers.Scan() || answers.Text() != "1 "+tag {
+				t.Fatalf("round %d: %q, %v", i, answers.Text(), answers.Err())
+			}
+		}
+		if i < 2 {
+			if _, err := io.WriteString(lines, "'a|x\n'b|x\n"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	_ = lines.Close()
+	if answers.Scan() {
+		t.Errorf("a further answer: %q", answers.Text())
+	}
+}
+
+// Without the token only the health can be asked for.
+func TestToken(t *testing.T) {
+	t.Parallel()
+	url := server(t, Config{Token: "secret"})
+	for _, c := range []struct {
+		method, path, header string
+		status               int
+	}{
+		{"GET", "/healthz", "", 200},
+		{"GET", "/model", "", 401},
+		{"GET", "/metrics", "Bearer wrong", 401},
+		{"POST", "/predict", "Bearer", 401},
+		{"POST", "/predict", "Bearer secret", 200},
+		{"GET", "/metrics", "Bearer secret", 200},
+	} {
+		if status, got := do(t, c.method, url+c.path, "", "|a x\n", "Authorization", c.header); status != c.status {
+			t.Errorf("%s %s with %q: %d %s", c.method, c.path, c.header, status, got)
+		}
+	}
+}
+
+// The model and the counters can be read.
+func TestModelAndMetrics(t *testing.T) {
+	t.Parallel()
+	url := server(t, Config{})
+	do(t, "POST", url+"/predict", "", "|a x\n|b y\n|a x:1:2\n")
+	_, text := do(t, "GET", url+"/model", "", "")
+	var got map[string]any
+	if err := json.Unmarshal([]byte(text), &got); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	if got["name"] != "one" || got["bits"] != 8.0 || got["predictions"] != 2.0 || got["errors"] != 1.0 || got["loss_function"] != "logistic" || got["learns"] != false {
+		t.Errorf("model: %s", text)
+	}
+	_, text = do(t, "GET", url+"/metrics", "", "")
+	for _, want := range []string{
+		`gvw_predictions_total{model="one"} 2`, `gvw_predictions_total{model="two"} 0`, `gvw_errors_total{model="one"} 1`,
+		`gvw_request_seconds_bucket{le="+Inf"} 1`, "gvw_request_seconds_count 1",
+	} {
+		if !strings.Contains(text, want+"\n") {
+			t.Errorf("%q is missing in:\n%s", want, text)
+		}
+	}
+}
+
+// All answers of a request come from one model, while reloads replace it.
+func TestRequestHasOneModel(t *testing.T) {
+	t.Parallel()
+	value := float32(1)
+	m := newModel(t, "m", &value)
+	h, err := New(Config{Models: []Model{m}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(h)
+	defer s.Close()
+	body := strings.Repeat("|a x\n", 2000)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range 20 {
+			if _, got := do(t, "POST", s.URL+"/predict", "", body); strings.Count(got, got[:2]) != 2000 {
+				t.Errorf("answers of two models, or %d bytes", len(got))
+			}
+		}
+	}()
+	for i := 0; ; i++ {
+		select {
+		case <-done:
+			return
+		default:
+		}
+		value = float32(1 + i%9)
+		if err := m.Engine.Reload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// An answer is JSON, whatever the prediction and the tag are.
+func TestAnswersAreJSON(t *testing.T) {
+	for answer, want := range map[string]string{
+		"0.5\n":               `{"prediction":0.5}`,
+		"-3 tag\n":            `{"prediction":-3,"tag":"tag"}`,
+		"spam\n":              `{"prediction":"spam"}`,
+		"1:0.25 2:0.75 tag\n": `{"prediction":{"1":0.25,"2":0.75},"tag":"tag"}`,
+		"inf\n":               `{"prediction":"inf"}`,
+	} {
+		tag := ""
+		if strings.Contains(answer, " tag") {
+			tag = "tag"
+		}
+		got := strings.TrimSpace(string(appendJSON(nil, []byte(answer), []byte(tag))))
+		if diff := cmp.Diff(want, got); diff != "" || !json.Valid([]byte(got)) {
+			t.Errorf("%q (-want +got):\n%s", answer, diff)
+		}
+	}
+}
+
+// Validate reports all faults.
+func TestConfigFaults(t *testing.T) {
+	for _, c := range []Config{{}, {MaxLine: -1}, {Models: []Model{{Name: "a"}}}} {
+		if err := c.Validate(); err == nil {
+			t.Errorf("%+v is valid", c)
+		}
+	}
+}
+
+// Whatever a client sends, each line of the answer is complete, and JSON where JSON was asked for.
+func FuzzPredict(f *testing.F) {
+	for _, s := range []string{"|a x\n", "{\"a\":1}\n{", "\x00\xff\n", `{"_tag":"a b\u0000"}`, "1 |a x:1:2\n|b"} {
+		f.Add(s, true)
+		f.Add(s, false)
+	}
+	one := float32(1)
+	h, err := New(Config{Models: []Model{newModel(f, "one", &one)}, MaxLine: 300})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, body string, asJSON bool) {
+		r := httptest.NewRequest("POST", "/predict", strings.NewReader(body))
+		if asJSON {
+			r.Header.Set("Content-Type", "application/json")
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		got := w.Body.String()
+		if got != "" && !strings.HasSuffix(got, "\n") {
+			t.Errorf("%d %q is no line", w.Code, got)
+		}
+		for line := range strings.Lines(got) {
+			if asJSON && !json.Valid([]byte(line)) {
+				t.Errorf("%q is no JSON", fmt.Sprint(line))
+			}
+		}
+	})
+}
