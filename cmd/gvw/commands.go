@@ -379,7 +379,7 @@ func learnHelp(f *cli.FlagSet, all bool) string {
   gvw run -n 4 -- -d train.vw -f model ...     train with 4 processes
   gvw inspect | diff | convert | topics | infer    look at models and topics
   gvw allreduce | malt | doctor | topo         sums, vectors, network, schedules
-  gvw serve | supervise | jobs | cancel | faults   answer over HTTP, restart, end
+  gvw serve | supervise | jobs | cancel | faults   answer by HTTP, restart, end
   gvw svm | factor | nn | bench | mapper | hadoop | keygen | version | help
 `)
 	cli.WriteOptions(&b, f.Specs, all)

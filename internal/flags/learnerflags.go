@@ -10,9 +10,6 @@ import (
 // learnerField is the field of learn.Config with the options of composed learners.
 const learnerField = "Learner.Options"
 
-// catLearners is the category of the options of composed learners.
-const catLearners = "Composed learners"
-
 // learnerFlags returns a row for each option of the learners in learn's table.
 func learnerFlags() []*cli.Spec {
 	kinds := map[string]func(*cli.Spec){
@@ -24,7 +21,7 @@ func learnerFlags() []*cli.Spec {
 	}
 	var specs []*cli.Spec
 	for _, o := range learn.LearnerOptions() {
-		s := &cli.Spec{Name: o.Name, About: learnerField, Category: catLearners, Arg: o.Arg, Help: o.Help, Def: o.Default, Choices: o.Choices, More: true}
+		s := &cli.Spec{Name: o.Name, About: learnerField, Category: catUpdate, Arg: o.Arg, Help: o.Help, Def: o.Default, Choices: o.Choices, More: true}
 		if o.Name != o.Learner {
 			s.Help = "with --" + o.Learner + ": " + o.Help
 		}

@@ -107,10 +107,3 @@ func (s *Server) serve(ctx context.Context, nc net.Conn) {
 		s.mu.Unlock()
 	})
 }
-
-// Conns returns the number of connections.
-func (s *Server) Conns() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.conns)
-}
