@@ -91,14 +91,14 @@ func TestCommandLineAndModelMeet(t *testing.T) {
 func TestModelsKeepOptionsOfOtherLearners(t *testing.T) {
 	c := Config{Loss: LossConfig{Link: "identity"}}
 	want := c
-	harmless := model.Header{Options: []model.Option{{Name: "epsilon", Value: "0.1"}, {Name: "lambda", Value: "2"}, {Name: "dropout"}, {Name: "search", Value: "2"}}}
+	harmless := model.Header{Options: []model.Option{{Name: "epsilon", Value: "0.1"}, {Name: "lambda", Value: "2"}, {Name: "search", Value: "2"}}}
 	if err := c.takeOptions("m", &harmless); err != nil {
 		t.Errorf("parameters: %v", err)
 	}
 	if diff := cmp.Diff(want, c, withGiven); diff != "" {
 		t.Errorf("configuration (-want +got):\n%s", diff)
 	}
-	for _, name := range []string{"nn", "search_task"} {
+	for _, name := range []string{"csoaa", "search_task"} {
 		if err := c.takeOptions("m", &model.Header{Options: []model.Option{{Name: name, Value: "2"}}}); err == nil {
 			t.Errorf("a model of --%s was loaded", name)
 		}

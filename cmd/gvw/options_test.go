@@ -78,7 +78,7 @@ func TestLearnConfig(t *testing.T) {
 			if err != nil {
 				t.Errorf("%s: %v", line, err)
 			}
-			if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(learn.Config{})); diff != "" {
+			if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(learn.Config{}, learn.LDAConfig{})); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", line, diff)
 			}
 		})

@@ -138,7 +138,7 @@ var general = []group{
 		{"random_weights", Works, ""},
 		{"normal_weights", Works, ""},
 		{"truncated_normal_weights", Works, ""},
-		{"sparse_weights", Silent, "the table of weights is dense, but the system gives it memory only where it is touched; the model is the same, sorted"},
+		{"sparse_weights", Silent, "the table of weights is dense, but the system gives it memory only where it is touched; the model is the same, sorted, but --random_weights draws those of a dense table"},
 		{"input_feature_regularizer=", Works, ""},
 	}},
 }

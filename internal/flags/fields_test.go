@@ -32,6 +32,7 @@ func leaves(prefix string, t reflect.Type, f func(path string, t reflect.Type)) 
 var noOption = []string{
 	"CheckMemory", "Data.CacheCalls", "Model.Open", "Model.Loaded", "Output.Create",
 	"Features.Namespaces.Dictionaries", "Features.Namespaces.DictionaryLines", // Run fills them
+	"Model.Start.Positive", // Run takes it from the learner
 	"Reg.OutputOnAnyRank", "Malt.Custom", "Diagnostics.Log", "Diagnostics.Watch",
 	"Cluster.Join", "Cluster.Group", "Cluster.SingleWriter",
 }
