@@ -197,6 +197,10 @@ func (m *Online) predict(fs []feature.Feature, initial float32, r loss.Range) fl
 func (m *Online) average(ctx context.Context, g *allreduce.Group, dst, w []float32) error {
 	stride := m.learner.Stride()
 	m.Job.Register(dst, m.scratch)
+	if g.Size() == 1 && !g.Stream() {
+		copy(dst, w) // by vw's weighted average, weights without adaptive sums would become 0
+		return nil
+	}
 	switch {
 	case m.Rule.Adaptive && m.Rule.Normalized:
 		return g.AccumulateWeightedAvg(ctx, dst, w, stride, 2, m.scratchSlot())
