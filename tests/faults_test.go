@@ -28,7 +28,7 @@ func TestFaultsAreNamed(t *testing.T) {
 		says    []string
 	}{
 		{"unknown flag", nil, "-d good.vw --pases 3 -f m", 1, []string{"--pases", "--passes"}},
-		{"unsupported flag", nil, "-d good.vw --nn 3 -f m", 1, []string{"--nn", "not support"}},
+		{"unsupported flag", nil, "-d good.vw --boosting 3 -f m", 1, []string{"--boosting", "does not have"}},
 		{"refused flag", nil, "-d good.vw --boosting 3 -f m", 1, []string{"--boosting", "use vw"}},
 		{"two solvers", nil, "-d good.vw --bfgs --conjugate_gradient --passes 3 -k --cache_file c -f m", 1, []string{"--bfgs", "--conjugate_gradient", "--mem 0"}},
 		{"one pass of bfgs", nil, "-d good.vw --bfgs -f m", 1, []string{"--bfgs", "passes"}},
