@@ -67,6 +67,22 @@ func TestComposedLearnersGolden(t *testing.T) {
 	}
 }
 
+// Of an example with three namespaces --lrqfa takes other weights in its second update than in its
+// formula, as vw 9.11.9 does, from which the predictions are.
+func TestThreeNamespacesHaveVWsWeights(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	three := "1 |a x |b y |c z\n-1 |a x |b w |c z\n1 |a u |b y |c z\n"
+	writeFile(t, filepath.Join(dir, "data"), three+three)
+	for option, want := range map[string]string{
+		"abc1": "0\n0.428836\n-0.009070\n0.389198\n-0.249867\n0.968581\n",
+		"bca2": "0\n0.487396\n-1\n-1\n0.292155\n0.873164\n",
+	} {
+		gvw(t, dir, "-d", "data", "--lrqfa", option, "-p", option, "--quiet")
+		comparePredictionsTo(t, readFile(t, filepath.Join(dir, option)), want, tolComposed)
+	}
+}
+
 // TestComposedModelsGoBothWays reads gvw's models by the real vw, and continues the training of
 // either program with the other.
 func TestComposedModelsGoBothWays(t *testing.T) {

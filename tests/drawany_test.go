@@ -168,7 +168,6 @@ var knownDifferences = []difference{
 	{"--new_mf 1 --oaa 3", false, "gvw composes one learner at a time"},
 	{"--bootstrap 3 --oaa 3", false, "gvw composes one learner at a time"},
 	{"--lrq ab2", false, "vw prints a line with the pairs"},
-	{"--lrqfa abc1", false, "not explained: some predictions differ with three namespaces and one product"},
 	{"--new_mf 1 --quadratic ab", false, "vw's count of features leaves out the products"},
 	{"--passes 2", true, "vw needs a cache for several passes; gvw reads a file again"},
 	{"--holdout_period 0", true, "every 0th example: an odd value"},

@@ -65,7 +65,7 @@ var learners = []group{
 		{"metrics", Refused, "vw's belongs to --lda; gvw's own --metrics NAMES measures predictions"},
 	}},
 	{"Low Rank Quadratics FA", []row{
-		{"lrqfa=", Works, "without interactions; with one product of three namespaces some predictions differ from vw's"},
+		{"lrqfa=", Works, "without interactions"},
 	}},
 	{"Low Rank Quadratics", []row{
 		{"lrq*", Works, "without interactions, and without --oaa, --bootstrap and other learners of this kind"},

@@ -42,6 +42,40 @@ func planFields(v reduction.Values) (reduction.Plan, error) {
 		}
 	}
 	return reduction.Plan{Slots: 1 + len(names)*k, Learners: 1, Make: func(e *reduction.Env) (reduction.Learner, error) {
-		return &learner{env: e, pairs: pairs}, nil
+		return &learner{env: e, pairs: pairs, shifts: true}, nil
 	}}, nil
+}
+
+// After the first of an example's two updates vw removes the values of the products from their
+// namespaces, but not the numbers of their weights. In a namespace that also has products in the
+// second update, these get the numbers of the first ones. That needs three namespaces. keepPlaces
+// and shiftPlaces do likewise, since results must be vw's.
+
+// keepPlaces keeps the weights of the products of the first update.
+func (l *learner) keepPlaces() {
+	if !l.shifts {
+		return
+	}
+	for _, ns := range l.seen {
+		l.places[ns] = l.places[ns][:0]
+		for i := range l.added[ns] {
+			l.places[ns] = append(l.places[ns], l.added[ns][i].Index)
+		}
+	}
+}
+
+// shiftPlaces gives the i-th product of each namespace the weight of its i-th product over both
+// updates.
+func (l *learner) shiftPlaces() {
+	if !l.shifts {
+		return
+	}
+	for _, ns := range l.seen {
+		added, before := l.added[ns], l.places[ns]
+		for i := range added {
+			before = append(before, added[i].Index)
+			added[i].Index = before[i]
+		}
+		l.places[ns] = before
+	}
 }

@@ -81,6 +81,8 @@ type learner struct {
 	seed    merand.State // of dropout
 
 	placed []feature.Feature      // the example's features by their first weights
+	shifts bool                   // see shiftPlaces
+	places [256][]uint32          // of the products of the first update
 	added  [256][]feature.Feature // products of the example, by the namespace whose side learns
 	spans  [256]feature.Span      // the example's namespaces by their first byte, in placed
 	seen   []byte                 // these bytes, in the order of the example
@@ -121,6 +123,12 @@ func (l *learner) open(b *feature.Batch, ex *feature.Example) uint64 {
 // cross returns the features of the example, and after those of each namespace the products whose
 // factors there learn: the right namespaces of the pairs, or the left ones if which is odd.
 func (l *learner) cross(b *feature.Batch, ex *feature.Example, which uint64, learns bool) []feature.Feature {
+	l.multiply(b, ex, which, learns)
+	return l.join()
+}
+
+// multiply sets the products of the example by the namespaces whose factors learn.
+func (l *learner) multiply(b *feature.Batch, ex *feature.Example, which uint64, learns bool) {
 	drops := l.drops && learns
 	scale := float32(1)
 	if l.drops && !learns {
@@ -154,6 +162,10 @@ func (l *learner) cross(b *feature.Batch, ex *feature.Example, which uint64, lea
 		}
 		l.added[right.NS] = added
 	}
+}
+
+// join returns the features of the example with the products, which it removes.
+func (l *learner) join() []feature.Feature {
 	l.all = l.all[:0]
 	end := uint32(0)
 	for _, ns := range l.seen {
@@ -174,11 +186,15 @@ func (l *learner) Predict(b *feature.Batch, ex *feature.Example) reduction.Resul
 
 func (l *learner) Learn(b *feature.Batch, ex *feature.Example) reduction.Result {
 	n := l.open(b, ex)
-	l.all = l.cross(b, ex, n, true)
+	l.multiply(b, ex, n, true)
+	l.keepPlaces()
+	l.all = l.join()
 	raw, score := l.env.Base.Learn(0, l.all, ex)
 	l.own = *ex
 	l.own.HiddenSquares += squares(l.all)
-	l.all = l.cross(b, ex, n+1, true)
+	l.multiply(b, ex, n+1, true)
+	l.shiftPlaces()
+	l.all = l.join()
 	l.own.HiddenSquares -= squares(l.all) // vw's plain rules keep the sum of the first time
 	l.env.Base.Learn(0, l.all, &l.own)
 	l.env.Base.End(ex)
