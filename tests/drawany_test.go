@@ -163,6 +163,8 @@ const batch = " --bfgs --predict_only_model --l2 1 --passes 3 -k --cache_file OW
 
 var knownDifferences = []difference{
 	{"--pistol --nn 2", false, "gvw composes learners by SGD only"},
+	{"--lrqfa abc1 --oaa 3", false, "gvw composes one learner at a time"},
+	{"--lrqfa abc1" + batch, false, "gvw composes learners by SGD only"},
 	{"--new_mf 1 --ftrl", false, "gvw composes learners by SGD only"},
 	{"--bootstrap 2" + batch, false, "gvw composes learners by SGD only"},
 	{"--new_mf 1 --oaa 3", false, "gvw composes one learner at a time"},
