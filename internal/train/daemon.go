@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"os"
@@ -148,12 +149,15 @@ func (l *Learner) engine(c *cli.Context, s *cli.Settings, cfg learn.Config, fsys
 	cfg.Model.Final = ""
 	checkpoint := s.Get("checkpoint")
 	if s.Has("resume") {
-		if f, err := cfg.Model.Open(checkpoint); err == nil {
+		switch f, err := cfg.Model.Open(checkpoint); {
+		case err == nil:
 			if err := f.Close(); err != nil {
 				return nil, err
 			}
 			cfg.Model.Initial = checkpoint
 			log.Info("continuing from the checkpoint", "file", checkpoint)
+		case !errors.Is(err, fs.ErrNotExist): // a new model would replace a file that cannot be read now
+			return nil, fmt.Errorf("--resume: %w", err)
 		}
 	}
 	if !cfg.TestOnly && final == "" && checkpoint == "" {
