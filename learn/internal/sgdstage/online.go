@@ -199,6 +199,11 @@ func (m *Online) average(ctx context.Context, g *allreduce.Group, dst, w []float
 	m.Job.Register(dst, m.scratch)
 	if g.Size() == 1 && !g.Stream() {
 		copy(dst, w) // by vw's weighted average, weights without adaptive sums would become 0
+		if slot := m.scratchSlot(); slot > 0 {
+			for ; slot < len(dst); slot += stride {
+				dst[slot] = 0
+			}
+		}
 		return nil
 	}
 	switch {
