@@ -26,7 +26,7 @@ func record(t *testing.T, rank int) string {
 	return b.String()
 }
 
-// What is written is JSON, and is read as it was.
+// The file is JSON, and reading returns the spans that were written.
 func TestReadsWhatItWrites(t *testing.T) {
 	text := record(t, 3)
 	if !json.Valid([]byte(text)) {

@@ -82,7 +82,7 @@ func (s *Session) Answer(ctx context.Context, dst, line []byte) ([]byte, error) 
 func (s *Session) Tag() []byte { return s.tag }
 
 // saveCommand begins the tag of an example without features that saves the model, as in vw:
-// save_NAME writes NAME, and save alone the final model.
+// save_NAME writes NAME, and save without a name writes the final model.
 var saveCommand = []byte("save")
 
 // save carries out the command in the tag.
