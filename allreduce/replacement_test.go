@@ -53,18 +53,7 @@ func TestCollectiveBeforeTheStateIsFetched(t *testing.T) {
 // if the other ranks have completed all steps.
 func TestCollectiveInTheEnding(t *testing.T) {
 	act(t, Config{}, func(t *testing.T, s *stage, want [32]byte) {
-		var all []*actor
-		for r := range 4 {
-			all = append(all, s.start(r, func(a *actor) {
-				a.toy.at = func(_ int, at string) {
-					if r == 2 && at == "finish" {
-						time.Sleep(100 * time.Millisecond) // the others leave the last collective
-						a.kill()
-					}
-				}
-			}))
-		}
-		<-all[2].done
+		all := s.loseInTheEnding(2)
 		all[2] = s.start(2, func(a *actor) {
 			a.meet = func(g *Group) error {
 				if err := g.Ready(a.ctx, toyShard(2)); err != nil {

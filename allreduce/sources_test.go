@@ -97,22 +97,28 @@ func TestAnotherSource(t *testing.T) {
 	}
 }
 
+// loseInTheEnding starts four ranks, and returns when one of them was killed after the last step.
+func (s *stage) loseInTheEnding(lost int) []*actor {
+	var all []*actor
+	for r := range 4 {
+		all = append(all, s.start(r, func(a *actor) {
+			a.toy.at = func(_ int, at string) {
+				if r == lost && at == "finish" {
+					time.Sleep(100 * time.Millisecond) // the others leave the last collective
+					a.kill()
+				}
+			}
+		}))
+	}
+	<-all[lost].done
+	return all
+}
+
 // TestAnotherSourceInTheEnding: so does one whose source has completed the job.
 func TestAnotherSourceInTheEnding(t *testing.T) {
 	act(t, Config{Stall: stallIn}, func(t *testing.T, s *stage, want [32]byte) {
 		s.drops("h2.2", "h0.", 0, nil)
-		var all []*actor
-		for r := range 4 {
-			all = append(all, s.start(r, func(a *actor) {
-				a.toy.at = func(_ int, at string) {
-					if r == 2 && at == "finish" {
-						time.Sleep(100 * time.Millisecond) // the others leave the last collective
-						a.kill()
-					}
-				}
-			}))
-		}
-		<-all[2].done
+		all := s.loseInTheEnding(2)
 		began := time.Now()
 		all[2] = s.start(2, nil)
 		s.wait.Wait()

@@ -113,8 +113,8 @@ func (m *Batch) choose() error {
 	return nil
 }
 
-// become replaces the solver by one of the method, which starts at the same weights. What the first
-// pass has collected remains if the solver needs it.
+// become replaces the solver by one of the method, which starts at the same weights. It keeps the
+// sums of the first pass that the solver needs.
 func (m *Batch) become(method Method) (err error) {
 	c, q := &m.Config, m.acc.quadratic
 	c.Method = method

@@ -41,7 +41,7 @@ func newJobSums(own []sgd.ClassSums, more []float64) jobSums {
 	}
 }
 
-// alone makes the sums of this rank those of the job, for the model of an own pass.
+// alone replaces the sums of the job by those of this rank, for the model of an own pass.
 func (s *jobSums) alone() {
 	for i, v := range s.own {
 		s.all[i] = sgd.ClassSums{Nsx: v.Nsx - s.loaded[i].Nsx, TotalWeight: v.TotalWeight - s.loaded[i].TotalWeight}
