@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/learn/internal/avgstage"
 	"github.com/gvw-project/gvw/learn/internal/usage"
 	"github.com/gvw-project/gvw/optim/ftrl"
@@ -17,7 +18,8 @@ import (
 // AverageConfig configures training by model averaging (package masgd): ranks average their models several times in a
 // pass, or add up their gradients. All ranks have the same settings. The update rule is that of SGD.Plain or
 // SGD.Invariant. With SGD.Adaptive or SGD.Normalized it is vw's, and models have its sums. In a Hybrid, L-BFGS
-// continues from the averages.
+// continues from the averages. An average is a reduce-scatter and an all-gather; where Cluster.Join.Schedule names a
+// schedule, it is one all-reduce by that schedule.
 type AverageConfig struct {
 	// Aggregate is "model", which averages the models that the ranks have learned by themselves, or "gradient", which
 	// makes one step along the sum of all gradients. Empty: ranks average at the end of each pass, as vw does.
@@ -215,7 +217,7 @@ func (r *runner) averaging(passes int) (stage, error) {
 	a := avgstage.Config{
 		Read: o.Read, Tally: o.Tally, Job: o.Job, Models: o.Models, Reweighed: o.Reweighed, Passes: o.Passes,
 		Gradient: c.Average.Aggregate == aggregateGradient, Seed: c.Data.ShuffleSeed, Outer: outer.Config(c.Outer),
-		InitialT: float64(r.rule.InitialT),
+		InitialT: float64(r.rule.InitialT), Whole: c.Cluster.Join.Schedule != schedule.Auto,
 	}
 	a.Batch, a.Every = c.Average.amounts(new(usage.Faults))
 	a.Rule = masgd.Config{

@@ -184,7 +184,7 @@ func (p *problem) sendModels(ctx context.Context, j *jobs, rate string, optimum 
 		name    string
 		options []string
 	}{
-		{"SendModel, tree", []string{"--schedule", "tree"}},
+		{"SendModel, tree", []string{"--aggregate", "model", "--schedule", "tree"}},
 		{"SendModel, reduce-scatter", []string{"--aggregate", "model"}},
 	} {
 		o, err := j.run(ctx, rate, p.args(j, append(way.options, "--sgd", "-l", number64(best.rate), "--power_t", number64(best.power),

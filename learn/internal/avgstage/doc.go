@@ -15,7 +15,7 @@
 //
 // A rank multiplies its weights by the weight of its examples. A reduce-scatter brings each part of the sums to its
 // owner, which divides it, and an all-gather brings all parts to all ranks. For gradients the owner makes the step
-// for its part of the weights.
+// for its part of the weights. With Config.Whole, each rank gets all sums by an all-reduce and does so for all parts.
 //
 // With vw's adaptive or normalised rule, [Online] divides the passes of package sgdstage into rounds. Steps and averages
 // are those of that package.

@@ -68,12 +68,18 @@ func (m *Stage) combine(ctx context.Context, g *allreduce.Group, own float32) er
 			dst[i] = v * own
 		}
 	}
+	sum := g.ReduceScatter
+	if m.Whole {
+		sum = g.AllReduce
+	}
 	lo, hi := 0, len(dst)
 	if ranks > 1 {
-		if err := g.ReduceScatter(ctx, allreduce.Vec(dst).Named(m.vector()), allreduce.Sum); err != nil {
+		if err := sum(ctx, allreduce.Vec(dst).Named(m.vector()), allreduce.Sum); err != nil {
 			return err
 		}
-		lo, hi = g.Segment(len(dst), g.Rank())
+		if !m.Whole {
+			lo, hi = g.Segment(len(dst), g.Rank())
+		}
 	}
 	switch part := dst[lo:hi]; {
 	case m.Gradient:
@@ -83,7 +89,7 @@ func (m *Stage) combine(ctx context.Context, g *allreduce.Group, own float32) er
 			part[i] = float32(float64(v) / total)
 		}
 	}
-	if ranks == 1 {
+	if ranks == 1 || m.Whole {
 		return nil
 	}
 	return g.AllGather(ctx, allreduce.Vec(dst).Named("averages"))

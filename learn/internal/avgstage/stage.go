@@ -36,6 +36,9 @@ type Config struct {
 	Outer    outer.Config // outer steps along the averaged changes, without Gradient
 	Passes   int
 	InitialT float64 // steps before the first, for the rate
+	// Whole makes an average by one all-reduce, after which each rank divides all sums. false: by a reduce-scatter, after
+	// which each rank divides its part, and an all-gather.
+	Whole bool
 }
 
 // Stage is the stage of model averaging.
