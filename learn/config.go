@@ -102,7 +102,8 @@ type DataConfig struct {
 	CacheMode fs.FileMode // permissions of a cache that is made; 0: 0600
 	KillCache bool        // rebuild the cache even if it is valid
 	// ExampleMemory is the greatest number of bytes of examples that a rank keeps in memory, so that passes after the
-	// first over a cache decode nothing. 0: none are kept; not set: 512 MiB.
+	// first over a cache decode nothing. With the format "csr" and no cache, more examples are an error.
+	// 0: none are kept; not set: 512 MiB.
 	ExampleMemory option.Option[int]
 	// CacheCalls returns the calls to the file system that the cache uses; nil: direct calls.
 	CacheCalls func(ctx context.Context, name string) cache.Calls
@@ -110,7 +111,7 @@ type DataConfig struct {
 	Examples   int // examples of each pass, in one process; 0: all
 	PassLength int // examples after which SGD in one process ends its first pass; 0: all
 
-	Format  string     // "json", "csv" or "libsvm"; empty: vw's text
+	Format  string     // "json", "csv", "libsvm" or "csr"; empty: vw's text
 	CSV     csv.Config // options of the CSV parser
 	Strict  bool       // fail on a malformed line; false: warn and recover as vw does
 	MaxLine int        // longest line, in bytes; 0: feature.DefaultMaxLine

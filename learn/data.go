@@ -4,6 +4,7 @@ package learn
 
 import (
 	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/feature/csr"
 	"github.com/gvw-project/gvw/feature/csv"
 	"github.com/gvw-project/gvw/feature/json"
 	"github.com/gvw-project/gvw/feature/libsvm"
@@ -30,10 +31,11 @@ const (
 	FormatJSON   = "json"
 	FormatCSV    = "csv"
 	FormatLIBSVM = "libsvm"
+	FormatCSR    = "csr"
 )
 
 // Formats lists these formats.
-var Formats = []string{FormatJSON, FormatCSV, FormatLIBSVM}
+var Formats = []string{FormatJSON, FormatCSV, FormatLIBSVM, FormatCSR}
 
 // DataFormat returns the format that Data.Format and Data.CSV select. The zero Format is vw's
 // text.
@@ -54,6 +56,12 @@ func (c *Config) DataFormat() stream.Format {
 		return stream.Format{
 			Name: libsvm.Name,
 			New:  func(f feature.Config) (stream.Lines, error) { return libsvm.NewParser(f) },
+		}
+	case FormatCSR:
+		return stream.Format{
+			Name:  csr.Name,
+			Frame: csr.Length,
+			New:   func(f feature.Config) (stream.Lines, error) { return csr.NewParser(f) },
 		}
 	}
 	return stream.Format{}
@@ -92,11 +100,15 @@ const DefaultExampleMemory = 512 << 20
 // exampleMemory returns the greatest number of bytes of examples in memory. Only passes after that which makes or first
 // reads a cache need them.
 func (c *Config) exampleMemory() int {
-	if c.Data.Cache == "" || c.maxPasses() == 1 {
+	if c.Data.Cache == "" && !c.keepsExamples() || c.maxPasses() == 1 {
 		return 0
 	}
 	return c.Data.ExampleMemory.Or(DefaultExampleMemory)
 }
+
+// keepsExamples reports whether later passes take the examples from memory instead of a cache or the
+// input. Programs that write frames write them only once.
+func (c *Config) keepsExamples() bool { return c.Data.Format == FormatCSR && c.Data.Cache == "" }
 
 // dataset returns the configuration of the data of a run.
 func dataset(cfg *Config) stream.Config {
@@ -108,6 +120,7 @@ func dataset(cfg *Config) stream.Config {
 		Calls:     cfg.Data.CacheCalls,
 		KillCache: cfg.Data.KillCache,
 		Memory:    cfg.exampleMemory(),
+		Keep:      cfg.keepsExamples(),
 		Passes:    cfg.maxPasses(),
 	}
 	for _, in := range cfg.Data.Inputs {

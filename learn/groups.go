@@ -44,13 +44,13 @@ func (c *DataConfig) Validate() error {
 		f.Add("Data.Inputs", "there is nothing to read: give inputs, or a cache (learn.Config.Data.Cache)")
 	}
 	switch c.Format {
-	case "", FormatJSON, FormatLIBSVM:
+	case "", FormatJSON, FormatLIBSVM, FormatCSR:
 	case FormatCSV:
 		if err := c.CSV.Validate(); err != nil {
 			f.Add("", "%v", err) // it names the fields of csv.Config
 		}
 	default:
-		f.Add("Data.Format", "%q is no format: text is the default, the others are json, csv and libsvm", c.Format)
+		f.Add("Data.Format", "%q is no format: text is the default, the others are json, csv, libsvm and csr", c.Format)
 	}
 	if c.MaxLine < 0 {
 		f.Add("Data.MaxLine", "%d bytes: a number above 0 is needed", c.MaxLine)

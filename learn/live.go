@@ -124,7 +124,7 @@ func (c *Config) liveFaults() error {
 	refuse(c.Model.InvertHash != "", "Model.InvertHash", "the names of features are not kept")
 	refuse(c.Model.SavePerPass || c.Passes > 1, "Passes", "its examples have no end")
 	refuse(c.Data.Cache != "", "Data.Cache", "its examples have no end")
-	refuse(c.Data.Format == FormatCSV || c.Data.Format == FormatLIBSVM, "Data.Format", "clients send vw's text or JSON")
+	refuse(c.Data.Format != "" && c.Data.Format != FormatJSON, "Data.Format", "clients send vw's text or JSON")
 	refuse(c.Data.Examples > 0, "Data.Examples", "its examples have no end")
 	refuse(c.Data.PassLength > 0, "Data.PassLength", "its examples have no end")
 	refuse(c.Data.Shuffle, "Data.Shuffle", "answers come in the order of the examples")

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -47,6 +48,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"code":     scriptCode,
 			"lastline": scriptLastLine,
+			"unhex":    scriptUnhex,
 		},
 		// [rdma]: built with the tag rdma; [device]: there is an RDMA device.
 		Condition: func(name string) (bool, error) {
@@ -88,6 +90,16 @@ func scriptCode(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("exit code %d, want %d", got, want)
 	}
+}
+
+// scriptUnhex writes the bytes whose hexadecimal digits a file has: unhex IN OUT
+func scriptUnhex(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: unhex IN OUT")
+	}
+	b, err := hex.DecodeString(strings.Join(strings.Fields(ts.ReadFile(args[0])), ""))
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), b, 0o600))
 }
 
 // scriptLastLine checks that the last line of stderr contains the words.

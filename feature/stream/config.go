@@ -57,6 +57,9 @@ type Config struct {
 	// makes or first reads the cache decode nothing. Examples that take more are decoded in each pass. 0: none are
 	// kept.
 	Memory int
+	// Keep keeps the examples of the first pass in memory for all others, instead of a cache. More than Memory bytes
+	// of them are an error. A source is then read only once.
+	Keep bool
 	// Passes is the greatest number of passes. 0: 1.
 	Passes int
 	// Workers is how many goroutines parse. 0: GOMAXPROCS. More than the
@@ -84,7 +87,7 @@ func (c *Config) Validate() error {
 		if s.Open == nil {
 			panic("BUG: stream: source " + s.Name + " has no Open")
 		}
-		if s.Identity == "" && c.Passes > 1 && c.Cache == "" {
+		if s.Identity == "" && c.Passes > 1 && c.Cache == "" && !c.Keep {
 			fault("%s can be read only once: %d passes need a cache (stream.Config.Cache)", s.Name, c.Passes)
 		}
 	}
@@ -93,6 +96,9 @@ func (c *Config) Validate() error {
 	}
 	if c.Memory < 0 {
 		fault("%d bytes of examples in memory: want 0 (none) or more", c.Memory)
+	}
+	if c.Keep && c.Cache != "" {
+		fault("examples are kept in memory (stream.Config.Keep) or in a cache (stream.Config.Cache), not in both")
 	}
 	if c.Passes < 0 {
 		fault("%d passes: want 0 (one pass) or more", c.Passes)

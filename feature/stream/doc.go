@@ -22,7 +22,8 @@
 // cache, if one is requested and there is no valid one. Later passes
 // read the cache, or the text again without one. With Config.Memory the first
 // pass that makes or reads a cache also keeps its examples in memory, if they fit.
-// Later passes then decode nothing and start no goroutines.
+// Later passes then decode nothing and start no goroutines. With Config.Keep this takes the
+// place of the cache.
 //
 // # Inside a pass
 //
@@ -46,7 +47,8 @@
 // packages beside this one do not know that there are workers. Where files begin
 // with a header ([HeaderLines]), the reader takes it off the first chunk or, for
 // a share of a file that does not begin with it, asks the source for it; every
-// worker learns it before the first line of that file.
+// worker learns it before the first line of that file. Binary formats have frames instead of
+// lines: Format.Frame returns their lengths.
 //
 // # Contract
 //

@@ -3,6 +3,7 @@
 package stream
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/gvw-project/gvw/feature"
@@ -16,6 +17,10 @@ type Format struct {
 	// Header means that the first line of each file is a header, not an example.
 	// New must then return a HeaderLines.
 	Header bool
+	// Frame returns the length of the frame that text begins with, for formats of binary frames
+	// instead of lines: 0 if text ends before the length is known, and an error if it is above
+	// limit or text is no frame. The parser's lines are then frames. nil: lines.
+	Frame func(text []byte, limit int) (int, error)
 	// New returns the parser of one worker. nil: vw's text.
 	New func(cfg feature.Config) (Lines, error)
 }
@@ -51,6 +56,33 @@ func (f *Format) lines(cfg feature.Config) (Lines, error) {
 		panic(fmt.Sprintf("BUG: stream: format %s has headers, which %T cannot read", f.Name, l))
 	}
 	return l, nil
+}
+
+// first returns the length of the line or frame that text begins with, which is all of text
+// where that ends before.
+func (f *Format) first(text []byte, limit int) (int, error) {
+	n := bytes.IndexByte(text, '\n') + 1
+	if f.Frame != nil {
+		var err error
+		if n, err = f.Frame(text, limit); err != nil {
+			return 0, err
+		}
+	}
+	if n == 0 {
+		return len(text), nil
+	}
+	return min(n, len(text)), nil
+}
+
+// frames returns the number of whole frames at the beginning of text, and their length.
+func (f *Format) frames(text []byte, limit int) (count, length int, err error) {
+	for {
+		n, err := f.Frame(text[length:], limit)
+		if err != nil || n == 0 || n > len(text)-length {
+			return count, length, err
+		}
+		count, length = count+1, length+n
+	}
 }
 
 // header is the first line of a file, for all workers that read its lines.

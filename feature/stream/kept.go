@@ -4,6 +4,7 @@ package stream
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"slices"
 
@@ -18,10 +19,12 @@ type kept struct {
 }
 
 // keeps returns what collects the examples of a pass, or nil if they are not kept. Those of a pass over text are kept
-// only if it makes a cache, and only if the cache has the same examples.
+// only if Config.Keep is set, or if the pass makes a cache that has the same examples.
 func (d *Dataset) keeps(p *Pass) *kept {
 	k := &kept{limit: d.cfg.Memory}
 	switch {
+	case d.cfg.Keep && d.cfg.Passes > 1:
+		return k
 	case p.writer != nil:
 		if d.cfg.Feature.Names || len(d.cfg.Feature.Limits) > 0 {
 			return nil
@@ -52,6 +55,11 @@ func (k *kept) add(b *feature.Batch) bool {
 		Examples: slices.Clone(b.Examples), Features: slices.Clone(b.Features), Spans: slices.Clone(b.Spans), Tags: slices.Clone(b.Tags),
 	})
 	return true
+}
+
+// overflow returns the error for examples that exceed the memory where nothing else has them.
+func (d *Dataset) overflow() error {
+	return &UsageError{fmt.Sprintf("the examples take more than %d MiB of memory: raise the limit (stream.Config.Memory), or use a cache (stream.Config.Cache)", d.cfg.Memory>>20)}
 }
 
 // recall returns a pass over the examples in memory. It has no goroutines.

@@ -200,7 +200,10 @@ func (p *Pass) Next() (*feature.Batch, error) {
 			if ok {
 				p.shard.examples += uint64(len(b.Examples))
 				if p.keep != nil && !p.keep.add(b) {
-					p.keep = nil
+					if p.keep = nil; p.data.cfg.Keep {
+						p.err = p.data.overflow()
+						continue
+					}
 				}
 				return b, nil
 			}

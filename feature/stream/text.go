@@ -92,8 +92,11 @@ func (t *textReader) failed(err error) error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	line := t.line + int64(bytes.Count(t.buf[t.from:], []byte{'\n'}))
-	return fmt.Errorf("cannot read %s, line %d: %w", t.source.Name, line, err)
+	unit := "line"
+	if t.cfg.Format.Frame != nil {
+		unit = "frame"
+	}
+	return fmt.Errorf("cannot read %s, %s %d: %w", t.source.Name, unit, t.line+t.count(t.buf[t.from:]), err)
 }
 
 // begin starts reading a source.
@@ -216,6 +219,9 @@ func (t *textReader) look(text []byte, last bool) error {
 // of a source are all that is left.
 func (t *textReader) lines(last bool) ([]byte, error) {
 	text := t.buf[t.from:]
+	if t.cfg.Format.Frame != nil {
+		return t.frames(text, last)
+	}
 	end := bytes.LastIndexByte(text, '\n') + 1
 	if last {
 		end = len(text)
@@ -248,6 +254,32 @@ func (t *textReader) lines(last bool) ([]byte, error) {
 	return text[:body+bytes.IndexByte(text[body:], '\n')+1], nil
 }
 
+// frames returns the whole frames of text. The last ones of a source are all that is left.
+func (t *textReader) frames(text []byte, last bool) ([]byte, error) {
+	count, n, err := t.cfg.Format.frames(text, t.cfg.Feature.LineLimit())
+	if err != nil {
+		return nil, frameError(t.source.Name, t.line+int64(count), err)
+	}
+	if last {
+		n = len(text)
+	}
+	return text[:n], nil
+}
+
+// frameError returns the error of a frame, whose number is in its text.
+func frameError(source string, frame int64, err error) error {
+	return &DataError{Source: source, Err: fmt.Errorf("frame %d: %w", frame, err)}
+}
+
+// count returns the number of whole lines or frames of text.
+func (t *textReader) count(text []byte) int64 {
+	if t.cfg.Format.Frame != nil {
+		n, _, _ := t.cfg.Format.frames(text, t.cfg.Feature.LineLimit()) // frames reports errors
+		return int64(n)
+	}
+	return int64(bytes.Count(text, []byte{'\n'}))
+}
+
 // take returns a job to be filled.
 func (t *textReader) take() *job {
 	if j, ok := t.p.jobs.take(); ok {
@@ -259,7 +291,7 @@ func (t *textReader) take() *job {
 // fill makes j the job of text, the next lines of the source.
 func (t *textReader) fill(j *job, text []byte) *job {
 	*j = job{source: t.source.Name, line: t.line, empty: t.empty, header: t.header, first: t.first, text: text, encoded: j.encoded}
-	t.line += int64(bytes.Count(text, []byte{'\n'}))
+	t.line += t.count(text)
 	t.empty, t.first, t.waiting = 0, false, false
 	t.handed++
 	return j

@@ -3,7 +3,6 @@
 package stream
 
 import (
-	"bytes"
 	"slices"
 
 	"github.com/gvw-project/gvw/feature"
@@ -149,26 +148,30 @@ func (w *worker) parse(p *parser, b *feature.Batch, j *job) error {
 	if err := p.takeHeader(b, j); err != nil {
 		return err
 	}
+	framing := &w.p.data.cfg.Format
 	line, empty := j.line, j.empty
 	for rest := j.text; len(rest) > 0; line++ {
-		n := bytes.IndexByte(rest, '\n') + 1
-		if n == 0 {
-			n = len(rest)
+		n, err := framing.first(rest, w.limit)
+		if err != nil {
+			return frameError(j.source, line, err)
 		}
-		if tooLong(rest[:n], w.limit) {
+		if framing.Frame == nil && tooLong(rest[:n], w.limit) {
 			return &DataError{Source: j.source, Line: line, Err: lengthError(rest[:n], w.limit)}
 		}
 		before := len(b.Examples)
 		if err := p.format.AppendLine(b, rest[:n], line); err != nil {
+			if framing.Frame != nil {
+				return &DataError{Source: j.source, Err: err} // it names the frame
+			}
 			return &DataError{Source: j.source, Line: line, Err: err}
 		}
 		rest = rest[n:]
 		if len(b.Examples) > before {
 			b.Examples[before].Before, empty = uint32(empty), 0
-		} else {
+		} else if framing.Frame == nil {
 			empty++
 		}
-		if w.inter != nil && len(w.lines) < len(b.Examples) {
+		for w.inter != nil && len(w.lines) < len(b.Examples) {
 			w.lines = append(w.lines, line)
 		}
 	}

@@ -52,6 +52,7 @@ var Learn = slices.Concat([]*cli.Spec{
 	{Name: "csv_ns_value", Sets: "Data.CSV.NamespaceValues", Kind: cli.Text, Category: catInput, Arg: "LIST", More: true, Help: "factors on namespaces: a:0.5,:8"},
 	{Name: "label", Sets: "Data.CSV.Label", Kind: cli.Text, Category: catInput, Arg: "COLUMN", More: true, Help: "with --csv: name or number of the column with the labels"},
 	{Name: "libsvm", Sets: "Data.Format", Read: sameWord, Kind: cli.Boolean, Category: catInput, More: true, Help: "examples are lines of LIBSVM: label index:value ..."},
+	{Name: "csr", Sets: "Data.Format", Read: sameWord, Kind: cli.Boolean, Category: catInput, More: true, Help: "examples are binary frames of rows, as programs write them"},
 	{Name: "no_stdin", Kind: cli.Boolean, Category: catInput, More: true, Help: "without -d and a cache read no examples, instead of stdin"},
 	{Name: "strict_parse", Sets: "Data.Strict", Kind: cli.Boolean, Category: catInput, More: true, Help: "a malformed line is an error"},
 	{Name: "max_line", Sets: "Data.MaxLine", Kind: cli.Integer, Positive: true, Category: catInput, Arg: "BYTES", Def: "67108864", More: true, Help: "longest line"},
