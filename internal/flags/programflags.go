@@ -39,6 +39,8 @@ var NN = programFlags(
 	&cli.Spec{Name: "embedding", Kind: cli.Boolean, Category: catProgram, Help: "no activation for the first hidden layer"},
 	&cli.Spec{Name: "text", Kind: cli.Boolean, Category: catProgram, Help: "take log(1+x) of values, and scale examples to length 1"},
 	&cli.Spec{Name: "standardize", Kind: cli.Boolean, Category: catProgram, Help: "give each feature mean 0 and deviation 1: for dense data"},
+	&cli.Spec{Name: "quantile_transform", Kind: cli.Boolean, Category: catProgram, Help: "replace each value by its place among the values of its feature: for dense data"},
+	&cli.Spec{Name: "average", Kind: cli.Boolean, Category: catProgram, Help: "predict with the mean of the weights after each pass, from pass 2 on"},
 	&cli.Spec{Name: "batch", Kind: cli.Integer, Positive: true, Category: catProgram, Arg: "N", Def: "32", Help: "examples of a step"},
 	&cli.Spec{Name: "rule", Kind: cli.Text, Category: catProgram, Arg: "R", Choices: nn.Rules, Def: nn.AdaGrad, Help: "rule of a step"},
 	&cli.Spec{Name: "learning_rate", Short: "l", Kind: cli.Float, Positive: true, Category: catProgram, Arg: "R", Def: "0.02", Help: "length of a step in the first pass"},

@@ -4,6 +4,7 @@ package programs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -21,8 +22,8 @@ func NN(ctx context.Context, p *cli.Process, c *cli.Command, args []string) erro
 		n := &nnProgram{config: nn.Config{
 			Outputs: int(number(c, "classes", 1)), Activation: c.String("activation"), Embedding: c.Bool("embedding"), Loss: c.String("loss_function"),
 			Batch: int(c.Uint64("batch")), Rule: c.String("rule"), Rate: c.Float64("learning_rate"), Decay: c.Float64("rate_decay"),
-			Momentum: c.Float64("momentum"), Lambda: c.Float64("lambda"), Seed: c.Uint64("random_seed"), Text: c.Bool("text"),
-		}, standardize: c.Bool("standardize")}
+			Momentum: c.Float64("momentum"), Lambda: c.Float64("lambda"), Seed: c.Uint64("random_seed"), Text: c.Bool("text"), Average: c.Bool("average"),
+		}, standardize: c.Bool("standardize"), quantiles: c.Bool("quantile_transform")}
 		n.config.Hidden, n.fault = layerSizes(c.String("hidden"))
 		return n
 	})
@@ -48,6 +49,7 @@ type nnProgram struct {
 	nnShared
 	config      nn.Config
 	standardize bool
+	quantiles   bool
 	fault       error      // of the options
 	start       *nn.Config // of the model from which training continues; nil: none
 	model       *nn.Model
@@ -66,6 +68,9 @@ func (n *nnProgram) features() feature.Config { return feature.Config{Bits: 32, 
 func (n *nnProgram) check() error {
 	c := n.config
 	c.Inputs = 1 // the data has them
+	if n.quantiles && (n.standardize || c.Text) {
+		return errors.New("--quantile_transform with --standardize or --text: choose one of them")
+	}
 	return firstError(n.fault, c.Validate())
 }
 
@@ -107,12 +112,22 @@ func (n *nnProgram) observe(ex example) error {
 	return nil
 }
 
-func (n *nnProgram) prepare([]example, int) error {
-	if n.start == nil {
-		n.config.Inputs = len(n.config.InputIDs)
-		n.measure()
-		n.totals, n.squares = nil, nil
+func (n *nnProgram) prepare(sample []example, _ int) error {
+	if n.start != nil {
+		return nil
 	}
+	n.config.Inputs = len(n.config.InputIDs)
+	if n.quantiles {
+		var inputs [][]feature.Feature
+		for _, ex := range sample {
+			n.number(ex)
+			inputs = append(inputs, ex.features())
+		}
+		n.config.Quantiles = nn.Quantiles(inputs, n.config.Inputs)
+	} else {
+		n.measure()
+	}
+	n.totals, n.squares = nil, nil
 	return nil
 }
 
@@ -184,7 +199,7 @@ func (n *nnProgram) class(ex example) (int, error) {
 
 func (n *nnProgram) update(ex example, pass int) float64 {
 	if pass != n.last {
-		n.model.Flush(n.last)
+		n.model.EndPass(n.last)
 		n.last = pass
 	}
 	n.number(ex)
@@ -193,7 +208,10 @@ func (n *nnProgram) update(ex example, pass int) float64 {
 	return n.model.Update(nn.Example{Class: class, Weight: ex.Weight, Features: ex.features()}, pass)
 }
 
-func (n *nnProgram) finish() { n.model.Flush(n.last) }
+func (n *nnProgram) finish() {
+	n.model.EndPass(n.last)
+	n.model.Finish()
+}
 
 func (n *nnProgram) encode(dst []byte) ([]byte, error) { return n.model.AppendBinary(dst) }
 

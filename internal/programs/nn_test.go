@@ -5,6 +5,7 @@ package programs
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
@@ -51,15 +52,48 @@ func TestNNOnSeveralRanks(t *testing.T) {
 		"--malt all --sync bsp",
 		"--malt all --sync bsp --whole_every 4",
 		"--malt all --sync bsp --malt_compress q8 --whole_every 4 --outer_rate 0.9 --outer_momentum 0.3",
+		"--malt all --sync bsp --average --quantile_transform",
 		"--malt ring --sync notify_ack --layer_graphs all,ring --layer_syncs ssp:2",
 	} {
+		var scaling []string
+		if !strings.Contains(how, "--quantile_transform") {
+			scaling = []string{"--standardize"}
+		}
 		parallel(t, 3, append([]string{
 			"nn", "-d", data, "-f", model, "--classes", "3", "--hidden", "24", "--passes", "20",
-			"-l", "0.05", "--standardize", "--cb_size", "50",
-		}, strings.Fields(how)...)...)
+			"-l", "0.1", "--cb_size", "50",
+		}, append(strings.Fields(how), scaling...)...)...)
 		if got := measured(t, "accuracy", "nn", model, test); got < 0.85 {
 			t.Errorf("accuracy of 3 ranks, %s: got %v, want 0.85", how, got)
 		}
+	}
+}
+
+func TestNNWithQuantilesAndMeanContinues(t *testing.T) {
+	// Each axis is stretched unevenly, which places undo.
+	lines := rings(1, 1000)
+	for i, line := range lines {
+		var class int
+		var x, y float64
+		if _, err := fmt.Sscanf(line, "%d |p x:%g y:%g", &class, &x, &y); err != nil {
+			t.Fatal(err)
+		}
+		lines[i] = fmt.Sprintf("%d |p x:%.6g y:%.6g", class, math.Exp(6*x), 1e-6*y*y*y)
+	}
+	data, model := written(t, lines...), filepath.Join(t.TempDir(), "m")
+	common := []string{"nn", "-d", data, "-f", model, "--classes", "3", "--hidden", "24", "--passes", "20", "-l", "0.2"}
+	succeed(t, append(common, "--standardize")...)
+	plain := measured(t, "accuracy", "nn", model, data)
+	succeed(t, append(common, "--quantile_transform", "--average")...)
+	if got := measured(t, "accuracy", "nn", model, data); got < 0.9 || got < plain+0.02 {
+		t.Errorf("accuracy with quantiles: got %v, want 0.9 and more than %v without", got, plain)
+	}
+	succeed(t, "nn", "-d", data, "-i", model, "-f", model+"2", "--passes", "2")
+	if got := measured(t, "accuracy", "nn", model+"2", data); got < 0.9 {
+		t.Errorf("accuracy of a model that continues: got %v, want 0.9", got)
+	}
+	if _, err := execute(t.Context(), append(common, "--quantile_transform", "--standardize")...); err == nil || !strings.Contains(err.Error(), "choose one") {
+		t.Errorf("--quantile_transform with --standardize: got %v, want an error", err)
 	}
 }
 
@@ -79,7 +113,7 @@ func TestNNOnRealData(t *testing.T) {
 		least        float64
 		args         string
 	}{
-		{"higgs-mini", "auc", 0.77, "--standardize --hidden 64,32 --rule momentum -l 0.05 --passes 15 --lambda 0.003 --rate_decay 0.2"},
+		{"higgs-mini", "auc", 0.79, "--quantile_transform --average --hidden 64,32 --rule momentum -l 0.05 --passes 30 --lambda 0.003"},
 		{"fashion-mini", "accuracy", 0.78, "--classes 10 --hidden 32 --rule momentum --rate_decay 0.2 --passes 4"},
 		{"20news", "accuracy", 0.7, "--classes 20 --text --hidden 16,16 --embedding --loss_function ranking -l 0.1 --passes 2"},
 	} {

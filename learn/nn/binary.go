@@ -15,17 +15,21 @@ const magic = "gvwnn_01"
 type state struct {
 	Config
 	HasCenter, HasScale, HasInputIDs bool
+	Levels                           int `json:",omitempty"` // of Quantiles, for each input
 }
 
 // AppendBinary appends the model. The state of the rule of steps is left out: a model that continues begins it again.
 func (m *Model) AppendBinary(dst []byte) ([]byte, error) {
-	e, err := modelbytes.NewEncoder(dst, magic, state{m.cfg, m.cfg.Center != nil, m.cfg.Scale != nil, m.cfg.InputIDs != nil})
+	e, err := modelbytes.NewEncoder(dst, magic, state{
+		m.cfg, m.cfg.Center != nil, m.cfg.Scale != nil, m.cfg.InputIDs != nil, len(m.cfg.Quantiles) / m.cfg.Inputs,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("nn: %w", err)
 	}
 	e.Uint32s(m.cfg.InputIDs)
 	e.Float32s(m.cfg.Center)
 	e.Float32s(m.cfg.Scale)
+	e.Float32s(m.cfg.Quantiles)
 	for _, l := range m.layers {
 		e.Float32s(l.w)
 	}
@@ -63,6 +67,14 @@ func decode(data []byte) (*Model, error) {
 	}
 	if s.HasScale {
 		if s.Scale, err = d.Float32s(s.Inputs); err != nil {
+			return nil, err
+		}
+	}
+	if s.Levels != 0 {
+		if s.Levels < 0 || s.Levels > len(data) || s.Inputs > len(data) {
+			return nil, fmt.Errorf("got %d levels of %d inputs in %d bytes", s.Levels, s.Inputs, len(data))
+		}
+		if s.Quantiles, err = d.Float32s(s.Inputs * s.Levels); err != nil {
 			return nil, err
 		}
 	}

@@ -65,6 +65,7 @@ type Config struct {
 	Decay    float64 // the rate of pass n, from 0, is Rate/(1 + Decay·n); 0: it stays
 	Momentum float64 // share of the last step in the next one, below 1, for the rule Momentum; 0: 0.9
 	Lambda   float64 // L2 regularisation of weights, not of biases; 0: none
+	Average  bool    `json:",omitempty"` // Finish makes the weights their mean at the ends of passes, from the second on
 	Seed     uint64  // of the first weights
 
 	Length float64 // root mean square of the lengths of input vectors, for the first weights; 0: √Inputs
@@ -72,6 +73,10 @@ type Config struct {
 	// Center and Scale standardise: each input becomes (x − Center)·Scale, before Text. An absent feature counts
 	// as 0, so with Center an example costs as much as one with all features. nil: 0 and 1.
 	Center, Scale []float32 `json:"-"`
+	// Quantiles has levels of each input, ascending, as Quantiles returns them. Each input becomes its place among its
+	// levels, which has mean 0 and deviation 1 if the levels are those of the data. An absent feature counts as 0, as with
+	// Center. nil: inputs stay.
+	Quantiles []float32 `json:"-"`
 	// InputIDs are the caller's numbers of the inputs, which are kept with the model. nil: none.
 	InputIDs []uint32 `json:"-"`
 	// Weights is the memory of each layer, LayerSize long. nil: New allocates it.
@@ -152,6 +157,9 @@ func (c Config) validateMemory() error {
 	}
 	sized("Center", len(c.Center), c.Inputs)
 	sized("Scale", len(c.Scale), c.Inputs)
+	if c.Quantiles != nil {
+		errs = append(errs, c.validateQuantiles())
+	}
 	sized("InputIDs", len(c.InputIDs), c.Inputs)
 	sized("Weights", len(c.Weights), c.Layers())
 	for i := range c.Layers() {
@@ -167,6 +175,23 @@ func (c Config) validateMemory() error {
 		errs = append(errs, errors.New("nn.Config.Continue: got no Weights from which to continue"))
 	}
 	return errors.Join(errs...)
+}
+
+// validateQuantiles reports the faults of Quantiles.
+func (c Config) validateQuantiles() error {
+	levels := len(c.Quantiles) / c.Inputs
+	switch {
+	case len(c.Quantiles)%c.Inputs != 0 || levels < 2:
+		return fmt.Errorf("nn.Config.Quantiles: got %d, want Inputs (%d) times at least 2 levels", len(c.Quantiles), c.Inputs)
+	case c.Center != nil || c.Scale != nil || c.Text:
+		return errors.New("nn.Config.Quantiles: got them with Center, Scale or Text: inputs change in one way only")
+	}
+	for row := range slices.Chunk(c.Quantiles, levels) {
+		if !slices.IsSorted(row) {
+			return errors.New("nn.Config.Quantiles: got levels that descend, want ascending ones for each input")
+		}
+	}
+	return nil
 }
 
 // withDefaults returns the configuration with its defaults.

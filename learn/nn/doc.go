@@ -7,8 +7,9 @@
 //		for _, ex := range examples {
 //			m.Update(ex, pass)
 //		}
-//		m.Flush(pass)
+//		m.EndPass(pass)
 //	}
+//	m.Finish()
 //	class := nn.Choose(m.Scores(x))
 //
 // # Layers
@@ -18,6 +19,12 @@
 // end in Config.Activation. With Config.Embedding the first one ends in none: its rows are then embeddings of the
 // features, as in nets for text (embedding, hidden layer, score). Features with an index that is not below
 // Config.Inputs are ignored.
+//
+// # Inputs
+//
+// Config.Center and Config.Scale standardise dense inputs. Config.Quantiles replaces each by its place among the values that
+// [Quantiles] has found in a sample: the result is uniform, whatever the scale and the outliers of the input. Config.Text is
+// for counts of words.
 //
 // # Losses
 //
@@ -30,9 +37,13 @@
 // A step takes the mean gradient of Config.Batch examples, by AdaGrad or with momentum. It changes the first layer's
 // rows for features of the batch, and all others. Regularisation and momentum of a row wait until its feature occurs.
 //
+// With Config.Average, Finish makes the weights their mean at the ends of passes, from the second on (stochastic weight
+// averaging: Izmailov et al., 2018). The steps of a constant rate wander around a minimum; their mean is near it.
+//
 // # In parallel
 //
-// Config.Weights may be the values of shared vectors (package malt), one a layer.
+// Config.Weights may be the values of shared vectors (package malt), one a layer. The mean of Config.Average is memory of
+// this model only: each learner has its own, and Finish writes it to the vectors.
 //
 // # Contract
 //

@@ -16,7 +16,9 @@ type Model struct {
 	layers  []*layer
 	pending int // examples since the last step
 
-	input   []feature.Feature // of the current example, after Center, Scale and Text
+	mean mean
+
+	input   []feature.Feature // of the current example, after Center, Scale, Quantiles and Text
 	touched []uint32          // rows of the first layer with a gradient
 	isRow   []bool            // of each row: whether it is in touched; nil before the first Update
 }
@@ -97,45 +99,4 @@ func Probability(scores []float32, class int) float64 {
 		sum += fmath.Exp(float64(s) - float64(scores[class]))
 	}
 	return 1 / sum
-}
-
-// setInput sets input to the known features of x, with Center, Scale and Text.
-func (m *Model) setInput(x []feature.Feature) {
-	m.input = m.input[:0]
-	for i, v := range m.cfg.Center {
-		m.input = append(m.input, feature.Feature{Index: uint32(i), Value: -v})
-	}
-	for _, f := range x {
-		switch {
-		case int64(f.Index) >= int64(m.cfg.Inputs):
-		case m.cfg.Center != nil:
-			m.input[f.Index].Value += f.Value
-		default:
-			m.input = append(m.input, f)
-		}
-	}
-	if m.cfg.Scale != nil {
-		for i, f := range m.input {
-			m.input[i].Value = f.Value * m.cfg.Scale[f.Index]
-		}
-	}
-	if m.cfg.Text {
-		m.setText()
-	}
-}
-
-// setText takes logarithms of the input and scales it to length 1.
-func (m *Model) setText() {
-	squares := 0.0
-	for i, f := range m.input {
-		x := fmath.Log(1 + math.Max(float64(f.Value), 0))
-		m.input[i].Value = float32(x)
-		squares += float64(x * x)
-	}
-	if squares > 0 {
-		factor := float32(1 / math.Sqrt(squares))
-		for i := range m.input {
-			m.input[i].Value *= factor
-		}
-	}
 }

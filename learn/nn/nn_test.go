@@ -214,6 +214,10 @@ func TestValidateReportsAllFaults(t *testing.T) {
 		{Inputs: 2, Outputs: 1, Scale: []float32{1}},
 		{Inputs: 2, Outputs: 1, Weights: [][]float32{{1}}},
 		{Inputs: 2, Outputs: 1, Continue: true},
+		{Inputs: 2, Outputs: 1, Quantiles: []float32{1, 2}},
+		{Inputs: 2, Outputs: 1, Quantiles: []float32{1, 2, 3}},
+		{Inputs: 2, Outputs: 1, Quantiles: []float32{1, 2, 4, 3}},
+		{Inputs: 2, Outputs: 1, Quantiles: []float32{1, 2, 3, 4}, Text: true},
 	} {
 		if c.Validate() == nil {
 			t.Errorf("%+v: got no error", c)
@@ -223,16 +227,16 @@ func TestValidateReportsAllFaults(t *testing.T) {
 
 func TestBinaryRoundTripAndContinue(t *testing.T) {
 	examples := spirals(1, 200, 3)
-	for _, more := range []bool{false, true} {
-		c := Config{Inputs: 2, Hidden: []int{4}, Outputs: 3}
-		if more {
-			c.InputIDs, c.Center, c.Scale = []uint32{7, 8}, []float32{0.1, 0}, []float32{1, 0.5}
-		}
+	for _, c := range []Config{
+		{Inputs: 2, Hidden: []int{4}, Outputs: 3},
+		{Inputs: 2, Hidden: []int{4}, Outputs: 3, InputIDs: []uint32{7, 8}, Center: []float32{0.1, 0}, Scale: []float32{1, 0.5}},
+		{Inputs: 2, Hidden: []int{4}, Outputs: 3, Average: true, Quantiles: []float32{-1, 0, 1, -1, 0, 1}},
+	} {
 		m := trained(t, c, examples, 3)
 		var read Model
 		modeltest.RoundTrip(t, m, &read)
 		if diff := cmp.Diff(m.Config(), read.Config(), cmp.Transformer("Kept", func(c Config) []any {
-			return []any{c.Inputs, c.Hidden, c.Rate, c.InputIDs, c.Center, c.Scale, c.Weights}
+			return []any{c.Inputs, c.Hidden, c.Rate, c.InputIDs, c.Center, c.Scale, c.Average, c.Quantiles, c.Weights}
 		})); diff != "" {
 			t.Error(diff)
 		}
