@@ -129,7 +129,7 @@ func (g *Group) Run(ctx context.Context, m Machine) error {
 			return fmt.Errorf("%s: %w", step, err)
 		}
 		s.WorkDone(time.Since(began))
-		g.timeline.Span(timeline.Steps, "work", began, 0)
+		g.timeline.Span(timeline.Steps, timeline.Work, began, 0)
 		if err := s.Run(ctx, rest); err != nil {
 			return fmt.Errorf("%s: %w", step, err)
 		}

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,87 +79,29 @@ func readTimelines(prefix string) (all [ranks][]timeline.Span, err error) {
 // gantt adds what the ranks do from the begin of one round of rank 0 to that of a later one. It returns the shares of
 // the time of all ranks.
 func (f *figure) gantt(all [ranks][]timeline.Span, first, rounds int) string {
-	const work = "work"
 	var begins []int64
 	for _, s := range all[0] {
-		if s.Row == timeline.Steps && s.Name == work {
+		if s.Row == timeline.Steps && s.Name == timeline.Work {
 			begins = append(begins, s.Began)
 		}
 	}
 	first = min(first, len(begins)-1)
 	from, to := begins[first], begins[min(first+rounds, len(begins)-1)]
-	within := func(spans []timeline.Span, want func(timeline.Span) bool) (in intervals) {
-		for _, s := range spans {
-			if lo, hi := max(s.Began, from), min(s.Began+s.Took, to); want(s) && lo < hi {
-				in = append(in, interval{lo, hi})
-			}
-		}
-		return in.union()
-	}
-	names := []string{"computes", "updates", "communicates", "waits"}
-	var sums [4]int64
+	var sums [timeline.Parts]int64
 	for rank, spans := range all {
-		calls := within(spans, func(s timeline.Span) bool { return s.Row == timeline.Collectives })
-		moves := within(spans, func(s timeline.Span) bool { return s.Row > timeline.Collectives }).within(calls)
-		steps := within(spans, func(s timeline.Span) bool { return s.Row == timeline.Steps && s.Name != work })
-		for i, in := range []intervals{
-			within(spans, func(s timeline.Span) bool { return s.Row == timeline.Steps && s.Name == work }),
-			steps.minus(calls),
-			moves,
-			calls.minus(moves),
-		} {
-			f.add(names[i]) // in this order, also if the first rank has none
+		for part, in := range timeline.Split(spans, from, to) {
+			name := timeline.PartNames[part]
+			f.add(name) // in this order, also if the first rank has none
 			for _, s := range in {
-				f.add(names[i], point{float64(s.lo-from) / 1e3, float64(rank)}, point{float64(s.hi-from) / 1e3, float64(rank)})
-				sums[i] += s.hi - s.lo
+				f.add(name, point{float64(s.Lo-from) / 1e3, float64(rank)}, point{float64(s.Hi-from) / 1e3, float64(rank)})
 			}
+			sums[part] += in.Sum()
 		}
 	}
 	text := "of the ranks' time"
-	for i, name := range names {
+	for i, name := range timeline.PartNames {
 		text += fmt.Sprintf(", %s %.0f %%", name, 100*float64(sums[i])/float64(ranks*(to-from)))
 	}
 	f.Lines = slices.DeleteFunc(f.Lines, func(l line) bool { return len(l.Points) == 0 })
 	return fmt.Sprintf("%.1f ms a round; %s", float64(to-from)/1e3/float64(rounds), text)
 }
-
-// interval is a time from lo to hi.
-type interval struct{ lo, hi int64 }
-
-// intervals are sorted and do not overlap, except before union.
-type intervals []interval
-
-// union sorts and joins intervals.
-func (in intervals) union() (out intervals) {
-	slices.SortFunc(in, func(a, b interval) int { return cmp.Compare(a.lo, b.lo) })
-	for _, s := range in {
-		if n := len(out); n > 0 && s.lo <= out[n-1].hi {
-			out[n-1].hi = max(out[n-1].hi, s.hi)
-			continue
-		}
-		out = append(out, s)
-	}
-	return out
-}
-
-// minus returns the parts of in that are not in other.
-func (in intervals) minus(other intervals) (out intervals) {
-	for _, s := range in {
-		for _, o := range other {
-			if o.hi <= s.lo || o.lo >= s.hi {
-				continue
-			}
-			if o.lo > s.lo {
-				out = append(out, interval{s.lo, o.lo})
-			}
-			s.lo = o.hi
-		}
-		if s.lo < s.hi {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
-// within returns the parts of in that are in other.
-func (in intervals) within(other intervals) intervals { return in.minus(in.minus(other)) }

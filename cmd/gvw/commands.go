@@ -11,6 +11,7 @@ import (
 	"github.com/gvw-project/gvw/internal/mapper"
 	"github.com/gvw-project/gvw/internal/programs"
 	"github.com/gvw-project/gvw/internal/run"
+	"github.com/gvw-project/gvw/internal/show"
 	"github.com/gvw-project/gvw/internal/tools"
 	"github.com/gvw-project/gvw/internal/train"
 )
@@ -176,6 +177,23 @@ is its unique_id, or unique_id/run_id, as gvw jobs shows it.
   gvw cancel --span_server gateway 17
   gvw cancel --span_server gateway 17/job_2024_0042 --reason 'wrong data'
 `,
+			}},
+		},
+		{
+			Name: "timeline", Run: show.Timeline,
+			Sets: []*cli.FlagSet{{
+				At: "gvw timeline", Specs: flags.Timeline,
+				Before: `gvw timeline shows how the ranks of a job have spent their time, by files that
+--timeline has written.
+
+  gvw timeline trace.json
+  gvw timeline trace.json --svg trace.svg --from 2 --to 3.5
+`,
+				After: `
+A rank waits where it is in a collective, and neither sends nor receives. Where ranks
+share memory all time in collectives counts as waiting. docs/reports.md has examples.
+`,
+				NoEnv: true,
 			}},
 		},
 		{
@@ -377,10 +395,10 @@ func learnHelp(f *cli.FlagSet, all bool) string {
   gvw -d train.vw -f model [OPTIONS]           train
   gvw -d test.vw -t -i model -p predictions    predict
   gvw run -n 4 -- -d train.vw -f model ...     train with 4 processes
-  gvw inspect | diff | convert | topics | infer    look at models and topics
-  gvw allreduce | malt | doctor | topo         sums, vectors, network, schedules
-  gvw serve | supervise | jobs | cancel | faults   answer by HTTP, restart, end
-  gvw svm | factor | nn | bench | mapper | hadoop | keygen | version | help
+  gvw inspect | diff | convert | timeline      look at models and runs
+  gvw topics | infer | svm | factor | nn | version | help
+  gvw allreduce | malt | doctor | topo | bench    sums, vectors, network
+  gvw serve | supervise | jobs | cancel | faults | mapper | hadoop | keygen
 `)
 	cli.WriteOptions(&b, f.Specs, all)
 	if all {

@@ -129,6 +129,8 @@ var layers = []layer{
 	},
 	{"internal/programs", slices.Concat(bottom, wires, []string{"internal/cli", "internal/files", "internal/joinflags", "feature", "hdfsio", "learn", "malt", "optim/outer"}), "learners as commands need neither the linear learner as a command nor the launcher"},
 	{"internal/mapper", slices.Concat(bottom, []string{"internal/cli", "internal/flags", "internal/files", "internal/train", "internal/launch", "internal/hadoop", "=allreduce", "hdfsio", "=learn"}), "a map task runs the learner by the contract of Hadoop Streaming"},
+	{"internal/chart", nil, "pictures of values depend on nothing that has values"},
+	{"internal/show", slices.Concat(bottom, []string{"internal/chart", "internal/cli", "internal/files", "hdfsio", "=learn"}), "commands that draw read what runs have left, and take part in none"},
 	{
 		"internal/tools", slices.Concat(bottom, wires, []string{"internal/cli", "internal/flags", "internal/files", "internal/joinflags", "internal/hadoop", "internal/spantree/protocol", "internal/spantree/client", "internal/spantree/server", "allreduce", "bench/collective", "feature", "hdfsio", "learn", "malt/graph", "model"}),
 		"commands that do not train need neither the learner as a command nor the launcher",
@@ -170,7 +172,7 @@ var layers = []layer{
 	{"internal/status", slices.Concat(bottom, []string{"=allreduce"}), "for cmd and learn"},
 
 	{
-		"cmd", slices.Concat(bottom, wires, []string{"allreduce", "internal/spantree", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim", "internal/background", "internal/checkpoint", "internal/cli", "internal/compat", "internal/crash", "internal/flags", "internal/files", "internal/joinflags", "internal/mapper", "internal/programs", "internal/run", "internal/tools", "internal/train", "internal/hadoop", "internal/launch", "internal/rundir", "internal/status", "bench/collective"}),
+		"cmd", slices.Concat(bottom, wires, []string{"allreduce", "internal/spantree", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim", "internal/background", "internal/checkpoint", "internal/cli", "internal/compat", "internal/crash", "internal/flags", "internal/files", "internal/joinflags", "internal/mapper", "internal/programs", "internal/run", "internal/show", "internal/tools", "internal/train", "internal/hadoop", "internal/launch", "internal/rundir", "internal/status", "bench/collective"}),
 		"programs combine the packages; no package imports a program",
 	},
 	{"bench", slices.Concat(bottom, wires, []string{"allreduce", "internal/spantree", "bench/collective", "bench/internal", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim"}), "programs that measure the product"},

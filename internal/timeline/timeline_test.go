@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 )
 
 // record returns the file of a rank with one span.
@@ -113,4 +114,66 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("%d spans, after a merge %d: %v", len(spans), len(again), err)
 		}
 	})
+}
+
+// The parts of a rank's time do not overlap, and together are the time in which it is in a step.
+func TestSplit(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var spans []Span
+		const end = 60
+		in := [end]bool{}
+		for range rapid.IntRange(0, 12).Draw(t, "spans") {
+			s := Span{Row: Row(rapid.IntRange(0, 3).Draw(t, "row")), Name: rapid.SampledFrom([]string{Work, "exchange"}).Draw(t, "name")}
+			s.Began, s.Took = int64(rapid.IntRange(0, end-1).Draw(t, "began")), int64(rapid.IntRange(0, 20).Draw(t, "took"))
+			spans = append(spans, s)
+			if s.Row <= Collectives {
+				for i := s.Began; i < min(s.Began+s.Took, end); i++ {
+					in[i] = true
+				}
+			}
+		}
+		var count [end]int
+		for _, part := range Split(spans, 0, end) {
+			for _, s := range part {
+				for i := s.Lo; i < s.Hi; i++ {
+					count[i]++
+				}
+			}
+		}
+		for i, n := range count {
+			if want := in[i]; n > 1 && spans != nil && !bothRows(spans, int64(i)) || want != (n > 0) {
+				t.Fatalf("time %d is in %d parts, in a step or collective: %v\n%v", i, n, want, spans)
+			}
+		}
+	})
+}
+
+// bothRows reports whether two spans of the steps overlap at a time, which never happens in a file.
+func bothRows(spans []Span, at int64) bool {
+	names := map[string]bool{}
+	for _, s := range spans {
+		if s.Row == Steps && s.Began <= at && at < s.Began+s.Took {
+			names[s.Name] = true
+		}
+	}
+	return len(names) > 1
+}
+
+func TestSplitOfAStep(t *testing.T) {
+	t.Parallel()
+	spans := []Span{
+		{Name: Work, Row: Steps, Began: 0, Took: 10},
+		{Name: "all-reduce", Row: Collectives, Began: 12, Took: 8},
+		{Name: "1", Row: Sends, Began: 13, Took: 3},
+		{Name: "1", Row: Receives, Began: 15, Took: 3},
+		{Name: "exchange", Row: Steps, Began: 10, Took: 12},
+	}
+	got := Split(spans, 2, 100)
+	want := [Parts]Intervals{{{2, 10}}, {{10, 12}, {20, 22}}, {{13, 18}}, {{12, 13}, {18, 20}}}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("-want +got:\n%s", d)
+	}
+	if got := got[Updates].Sum(); got != 4 {
+		t.Errorf("Sum is %d, want 4", got)
+	}
 }

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package chart
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Series are points that a line joins.
+type Series struct {
+	Name string
+	X, Y []float64 // of the same length
+}
+
+// Mark is a vertical line at an event.
+type Mark struct {
+	X    float64
+	Name string
+}
+
+// Lines is a picture of series over one axis.
+type Lines struct {
+	Title, X, Y string // Title may be empty in a page that has a heading
+	Series      []Series
+	Marks       []Mark
+	LogX, LogY  bool
+	Zero        bool // the axis of Y begins at 0, or below
+	Diagonal    bool // draw the line from 0, 0 to 1, 1, and show all of that square
+}
+
+// maxMarkers is the number of points of a series above which they have no markers.
+const maxMarkers = 40
+
+const (
+	width, height     = 680.0, 320.0
+	left, right       = 66.0, 16.0
+	bottom, legendRow = 46.0, 20.0
+)
+
+// points returns the finite points of a series that an axis can show.
+func (l *Lines) points(s Series) (x, y []float64) {
+	for i := range min(len(s.X), len(s.Y)) {
+		if finite(s.X[i]) && finite(s.Y[i]) && (!l.LogX || s.X[i] >= least) && (!l.LogY || s.Y[i] >= least) {
+			x, y = append(x, s.X[i]), append(y, s.Y[i])
+		}
+	}
+	return x, y
+}
+
+// values returns the values of all points, for the axes.
+func (l *Lines) values() (xs, ys []float64) {
+	for _, s := range l.Series {
+		x, y := l.points(s)
+		xs, ys = append(xs, x...), append(ys, y...)
+	}
+	if l.Zero {
+		ys = append(ys, 0)
+	}
+	if l.Diagonal {
+		xs, ys = append(xs, 0, 1), append(ys, 0, 1)
+	}
+	return xs, ys
+}
+
+// about describes the series in words.
+func (l *Lines) about() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s by %s.", l.Y, l.X)
+	for _, s := range l.Series {
+		x, y := l.points(s)
+		if len(x) == 0 {
+			fmt.Fprintf(&b, " %s: no values.", s.Name)
+			continue
+		}
+		fmt.Fprintf(&b, " %s: from %s to %s, least %s.", s.Name, Number(y[0]), Number(y[len(y)-1]), Number(slices.Min(y)))
+	}
+	return b.String()
+}
+
+// AppendSVG appends the picture.
+func (l *Lines) AppendSVG(dst []byte, mode Mode) []byte {
+	top := 12.0
+	if l.Title != "" {
+		top += 20
+	}
+	names := make([]string, len(l.Series))
+	for i, s := range l.Series {
+		names[i] = s.Name
+	}
+	rows := legend(names)
+	plotTop := top + legendRow*float64(len(rows))
+	h := plotTop + height - 32
+	p := begin(dst, mode, width, h, l.Title, l.about())
+	if l.Title != "" {
+		p.text(left, 20, "start", "title", l.Title)
+	}
+	for i, row := range rows {
+		for _, e := range row {
+			y := top + legendRow*float64(i) + 8
+			p.segment(e.x, y, e.x+26, y, fmt.Sprintf("line k%d", e.n%colours))
+			p.marker(e.n, e.x+13, y)
+			p.text(e.x+32, y+4, "start", "", e.name)
+		}
+	}
+	xs, ys := l.values()
+	ax := newAxis(xs, l.LogX, left, width-right)
+	ay := newAxis(ys, l.LogY, h-bottom, plotTop+6)
+	for _, v := range ay.ticks(5) {
+		y := ay.at(v)
+		p.segment(left, y, width-right, y, "grid")
+		p.text(left-8, y+4, "end", "soft", Number(v))
+	}
+	for _, v := range ax.ticks(7) {
+		x := ax.at(v)
+		p.segment(x, h-bottom, x, h-bottom+5, "axis")
+		p.text(x, h-bottom+19, "middle", "soft", Number(v))
+	}
+	p.segment(left, h-bottom, width-right, h-bottom, "axis")
+	p.text((left+width-right)/2, h-8, "middle", "", l.X)
+	p.addf(`<text x="14" y="%s" text-anchor="middle" transform="rotate(-90 14 %[1]s)">%s</text>`+"\n", num((plotTop+h-bottom)/2), escape(l.Y))
+	if l.Diagonal {
+		p.segment(ax.at(0), ay.at(0), ax.at(1), ay.at(1), "axis")
+	}
+	for _, m := range l.Marks {
+		if x := ax.at(m.X); x >= left && x <= width-right {
+			p.addf(`<g><title>%s</title>`, escape(m.Name))
+			p.segment(x, plotTop, x, h-bottom, "mark")
+			p.addf("</g>\n")
+		}
+	}
+	for i, s := range l.Series {
+		x, y := l.points(s)
+		if len(x) == 0 {
+			continue
+		}
+		p.addf(`<path class="line k%d" d="`, i%colours)
+		for j := range x {
+			c := byte('L')
+			if j == 0 {
+				c = 'M'
+			}
+			p.addf("%c%s %s", c, num(ax.at(x[j])), num(ay.at(y[j])))
+		}
+		p.addf("\"><title>%s</title></path>\n", escape(s.Name))
+		if len(x) <= maxMarkers {
+			for j := range x {
+				p.marker(i, ax.at(x[j]), ay.at(y[j]))
+			}
+		}
+	}
+	return p.end()
+}
+
+// entry is a name in a legend.
+type entry struct {
+	n    int // of the series
+	x    float64
+	name string
+}
+
+// legend divides names into rows.
+func legend(names []string) (rows [][]entry) {
+	x := left
+	for i, name := range names {
+		w := 32 + textWidth(name) + 18
+		if len(rows) == 0 || x+w > width {
+			rows, x = append(rows, nil), left
+		}
+		rows[len(rows)-1] = append(rows[len(rows)-1], entry{i, x, name})
+		x += w
+	}
+	return rows
+}
