@@ -217,7 +217,7 @@ func (r *runner) averaging(passes int) (stage, error) {
 	a := avgstage.Config{
 		Read: o.Read, Tally: o.Tally, Job: o.Job, Models: o.Models, Reweighed: o.Reweighed, Passes: o.Passes,
 		Gradient: c.Average.Aggregate == aggregateGradient, Seed: c.Data.ShuffleSeed, Outer: outer.Config(c.Outer),
-		InitialT: float64(r.rule.InitialT), Whole: c.Cluster.Join.Schedule != schedule.Auto,
+		InitialT: float64(r.rule.InitialT), Whole: c.Cluster.Join != nil && c.Cluster.Join.Schedule != schedule.Auto,
 	}
 	a.Batch, a.Every = c.Average.amounts(new(usage.Faults))
 	a.Rule = masgd.Config{
