@@ -24,7 +24,7 @@ type AverageConfig struct {
 	// Aggregate is "model", which averages the models that the ranks have learned by themselves, or "gradient", which
 	// makes one step along the sum of all gradients. Empty: ranks average at the end of each pass, as vw does.
 	Aggregate string
-	// Batch is a number of examples of each rank, or a fraction of them, such as 0.01: the examples of a local step of
+	// Batch is a number of examples of each rank, a fraction of them, such as 0.01, or "all": the examples of a local step of
 	// "model" (empty: 1), or of a common step of "gradient" (empty: 0.01).
 	Batch string
 	// Every is the time between two averages of "model": "pass", a number of examples of each rank, a fraction of

@@ -148,7 +148,7 @@ func (p *problem) sendGradient(ctx context.Context, j *jobs, rate string, share,
 // batchOption returns --batch for a share of the examples. 1 would be one example.
 func (p *problem) batchOption(share float64) string {
 	if share == 1 {
-		return strconv.Itoa(len(p.examples)) // of each rank, which has fewer
+		return "all"
 	}
 	return number64(share)
 }

@@ -220,7 +220,7 @@ var Learn = slices.Concat([]*cli.Spec{
 	{Name: "trace_dir", Sets: "Cluster.Join.TraceDir", Kind: cli.Text, Category: catCluster, Arg: "DIR", More: true, Help: "folder for execution traces of ranks that wait long"},
 }, credentialFlags(catCluster), guardFlags, []*cli.Spec{
 	{Name: "aggregate", Sets: "Average.Aggregate", Kind: cli.Text, Category: catUpdate, Arg: "WHAT", Choices: []string{"model", "gradient"}, More: true, Help: "average the models of all ranks at --average_every, or step along the sum of their gradients"},
-	{Name: "batch", Sets: "Average.Batch", Read: averageBatch, Kind: cli.Text, Category: catUpdate, Arg: "N|X", More: true, Help: "examples, or fraction, of each rank for a step of --aggregate [model 1, gradient 0.01]"},
+	{Name: "batch", Sets: "Average.Batch", Read: averageBatch, Kind: cli.Text, Category: catUpdate, Arg: "N|X", More: true, Help: "examples, or fraction, or all, of each rank for a step of --aggregate [model 1, gradient 0.01]"},
 	{Name: "average_every", Sets: "Average.Every", Read: averageEvery, Kind: cli.Text, Category: catUpdate, Arg: "N|X", Def: "pass", More: true, Help: "with --aggregate model: average after each pass, after N examples or a fraction X of each rank, or at random:P with control variates"},
 	{Name: "malt", Sets: "Malt.Graph", Read: maltGraph, Kind: cli.Text, Category: catUpdate, Arg: "GRAPH", More: true, Help: "asynchronous training: exchange weights during passes, along a graph: " + graphNames},
 	{Name: "sync", Sets: "Malt.Sync", Read: maltSync, Kind: cli.Text, Category: catUpdate, Arg: "MODE", Def: "asp", More: true, Help: "with --malt: wait for no rank (asp), all (bsp), those S rounds behind (ssp:S), or neighbours (notify_ack)"},

@@ -20,15 +20,18 @@ type Amount struct {
 	Share float64 // of the examples of a rank, above 0 and at most 1; 0: by N
 }
 
-// ParseAmount parses a whole number of examples, or a fraction such as 0.01.
+// ParseAmount parses a whole number of examples, a fraction such as 0.01, or "all".
 func ParseAmount(s string) (Amount, error) {
+	if s == "all" {
+		return Amount{Share: 1}, nil
+	}
 	if n, err := strconv.Atoi(s); err == nil && n > 0 {
 		return Amount{N: n}, nil
 	}
 	if x, err := strconv.ParseFloat(s, 64); err == nil && x > 0 && x < 1 {
 		return Amount{Share: x}, nil
 	}
-	return Amount{}, fmt.Errorf("%q is neither a number of examples, like 1000, nor a fraction between 0 and 1, like 0.1", s)
+	return Amount{}, fmt.Errorf("%q is neither a number of examples, like 1000, nor a fraction between 0 and 1, like 0.1, nor all", s)
 }
 
 // Of returns the number of examples, at least 1, of a rank that has n.

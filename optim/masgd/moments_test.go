@@ -14,6 +14,7 @@ func TestParse(t *testing.T) {
 		"pass":         {},
 		"1000":         {Amount: Amount{N: 1000}},
 		"0.25":         {Amount: Amount{Share: 0.25}},
+		"all":          {Amount: Amount{Share: 1}},
 		"random:0.001": {Random: 0.001},
 	} {
 		if got, err := ParseEvery(text); err != nil || got != want {
@@ -97,6 +98,7 @@ func TestRoundsByAmount(t *testing.T) {
 		{Every{Amount: Amount{N: 100}}, 1000, 10},
 		{Every{Amount: Amount{N: 300}}, 1000, 4},
 		{Every{Amount: Amount{Share: 0.1}}, 1000, 10},
+		{Every{Amount: Amount{Share: 1}}, 1000, 1},
 		{Every{Amount: Amount{Share: 0.5}}, 1, 1},
 		{Every{Amount: Amount{N: 5}}, 0, 1},
 	} {
