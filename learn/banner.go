@@ -120,8 +120,13 @@ func (r *runner) banner() banner {
 	label, prediction := "SIMPLE", "SCALAR"
 	link := "scorer-" + c.Loss.Link
 	for _, s := range c.Learner.learners() {
-		if link = s.Name + ", " + link; s.Above {
-			link = "scorer-" + c.Loss.Link + ", " + s.Name
+		switch {
+		case s.Bottom:
+			learner = s.Name
+		case s.Above:
+			link += ", " + s.Name
+		default:
+			link = s.Name + ", " + link
 		}
 	}
 	// A wildcard in an interaction makes vw expand interactions per example.

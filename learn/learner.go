@@ -165,6 +165,9 @@ func (c *Config) updateRule() (sgd.Config, error) {
 	f := c.SGD.options()
 	f.Bits, f.Masked = c.Features.Bits, c.Model.FeatureMask != ""
 	f.SparseL2, f.L1, f.L2 = c.Reg.SparseL2, c.Reg.L1, c.Reg.L2
+	if n := c.Learner.rowBits(); n > 0 {
+		f.SGD, f.Bits = true, f.Bits+n
+	}
 	f.FixedRange = true // the tally follows the labels instead: it also observes those that are held out
 	if c.Hybrid != nil {
 		f.L2 = c.Reg.SGDL2 // --l2 is for the L-BFGS phase

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -143,7 +144,10 @@ func (c *Config) validateLearner(f *usage.Faults) {
 
 // learnerSetting returns what a learner may check of the configuration.
 func (c *Config) learnerSetting() reduction.Setting {
-	return reduction.Setting{Loss: c.Loss.Function, Link: c.Loss.Link, Interactions: c.Features.Namespaces.Crossed()}
+	return reduction.Setting{
+		Loss: c.Loss.Function, Link: c.Loss.Link, Interactions: c.Features.Namespaces.Crossed(),
+		Adaptive: c.SGD.Adaptive, Normalized: c.SGD.Normalized,
+	}
 }
 
 // learnerOptions returns the options of the learner that a model keeps, as in vw.
@@ -207,6 +211,32 @@ func (c *Config) learnerDigest(add func(name string, value any)) {
 	}
 }
 
+// rowBits returns log2 of the weights of a feature in a table that has a row for each feature, and
+// 0 if the learner has no such table (Spec.Bottom).
+func (c *LearnerConfig) rowBits() uint {
+	for _, s := range c.learners() {
+		if plan, err := s.New(c.Options); s.Bottom && err == nil {
+			width, _ := plan.Widths()
+			return uint(bits.Len(uint(width - 1)))
+		}
+	}
+	return 0
+}
+
+// startRows draws the initial weights of a learner with rows, beside the state of the generator,
+// which vw first lets draw a number for each row.
+func (c *Config) startRows(plan *reduction.Plan, s *sgd.Slots, loaded bool) {
+	w, width := s.Whole.Weights(), s.Width()
+	c.Model.Start.Random = true
+	c.Model.Start.Seed = c.Model.Start.Fill(w, width, width)
+	if loaded {
+		return // the model has all rows
+	}
+	for i := 0; i < len(w); i += width {
+		plan.Start(w[i:i+width], uint64(i))
+	}
+}
+
 // reduced returns the stage of a composed learner, for training or testing.
 func (r *runner) reduced() (*sgdstage.Reduced, error) {
 	c, rule := &r.cfg, r.rule
@@ -226,7 +256,7 @@ func (r *runner) reduced() (*sgdstage.Reduced, error) {
 	}
 	env := &reduction.Env{
 		Base: slots, Loss: r.tally.Loss, Seed: uint64(c.Model.Start.Seed), Random: &c.Model.Start.Seed,
-		Given: uint64(c.given.seed),
+		Given: uint64(c.given.seed), L2: float32(c.Reg.L2),
 	}
 	for _, set := range c.Features.Namespaces.Crossed() {
 		if len(set) == 2 {
@@ -237,8 +267,14 @@ func (r *runner) reduced() (*sgdstage.Reduced, error) {
 	if c.Model.Start.Positive = plan.Positive; plan.Positive {
 		c.Model.Start.Random = false
 	}
-	c.startWeights(whole.Weights(), whole.Stride(), rule)
-	c.startConstant(whole.Weights(), whole.Stride())
+	rows := 0
+	if spec.Bottom {
+		rows = width
+		c.startRows(&plan, slots, r.initial != nil)
+	} else {
+		c.startWeights(whole.Weights(), whole.Stride(), rule)
+		c.startConstant(whole.Weights(), whole.Stride())
+	}
 	if c.Cluster.Join != nil {
 		// Ranks draw different numbers, and write models of the same bytes.
 		own := c.Model.Start.Seed
@@ -248,7 +284,13 @@ func (r *runner) reduced() (*sgdstage.Reduced, error) {
 	if err != nil {
 		return nil, fmt.Errorf("learner %s: %w", spec.Name, err)
 	}
-	if err := r.load(whole, rule); err != nil {
+	switch {
+	case rows > 0 && r.initial != nil:
+		err = r.initial.weights(sgdstage.RowView(slots, rows))
+	case rows == 0:
+		err = r.load(whole, rule)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if r.initial != nil {
@@ -258,5 +300,5 @@ func (r *runner) reduced() (*sgdstage.Reduced, error) {
 	if err := r.console.OpenTable(); err != nil {
 		return nil, err
 	}
-	return sgdstage.NewReduced(r.onlineConfig(rule, c.Passes), slots, learner, spec.PredictsFirst), nil
+	return sgdstage.NewReduced(r.onlineConfig(rule, c.Passes), slots, learner, spec.PredictsFirst, rows), nil
 }

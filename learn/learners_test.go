@@ -16,6 +16,7 @@ var learnerCases = map[string][]string{
 	"lrqfa":     {"lrqfa=fg2"},
 	"nn":        {"nn=3", "nn=2 dropout=true inpass=true"},
 	"new_mf":    {"new_mf=2"},
+	"rank":      {"rank=2"},
 	"bootstrap": {"bootstrap=3", "bootstrap=4 bs_type=vote"},
 	"quantiles": {"quantiles=0.2,0.8"},
 }
@@ -37,7 +38,7 @@ func init() {
 			set := func(c *Config) {
 				c.Learner.Options = learnerValues(options)
 				switch s.Name {
-				case "new_mf":
+				case "new_mf", "rank":
 					c.Features.Namespaces.Quadratic = []string{"ff"}
 				case "quantiles":
 					c.Loss.Function = "squared"

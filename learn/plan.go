@@ -155,7 +155,7 @@ func (c *Config) stride(rule sgd.Config) uint64 {
 	if c.follows() {
 		return uint64(c.FTRL.Rule.Stride())
 	}
-	return uint64(rule.Stride())
+	return uint64(rule.Stride()) << c.Learner.rowBits()
 }
 
 // onlineTables returns the tables that SGD or the FTRL family allocates in any case.

@@ -264,9 +264,16 @@ func (d *Decoder) options(Limits) error {
 }
 
 // resume reads the flag and the block that follows it.
-func (d *Decoder) resume(Limits) error {
+func (d *Decoder) resume(lim Limits) error {
 	if d.Header.LDA > 0 { // a topic model has neither
 		d.Floats = int(d.Header.LDA)
+		return nil
+	}
+	if k := d.Header.RowFloats(); k > 0 { // likewise
+		if uint64(k)<<d.Header.Bits > 3<<lim.Bits {
+			return fail(d.offset, "options", ErrLimit, "2^%d rows of %d floats, at most %d floats in all are allowed", d.Header.Bits, k, uint64(3)<<lim.Bits)
+		}
+		d.Floats = k
 		return nil
 	}
 	var p [8]byte

@@ -48,6 +48,8 @@
 //	then to the end, for each weight that is not 0:
 //	   u32 index (u64 from 31 bits on), f32 weight, with resume also G and N
 //	   as the update rule has them
+//	(models of --lda and --rank: instead of resume flag and weights, for each feature
+//	   u64 index, its f32)
 //
 // Differences of older files: l1_state and l2_state since 9.0.0, id since
 // 8.0.3, checksum since 8.0.1 (chained since 8.0.2). 7.6 to 7.10.0 have two

@@ -28,8 +28,11 @@ type Regressor struct {
 func (r *Regressor) check() error {
 	errs := []error{r.Header.check()}
 	v := r.Weights.fill()
-	if err := v.check(r.Bits); err != nil {
-		errs = append(errs, err)
+	switch {
+	case r.RowFloats() > 0:
+		errs = append(errs, r.checkRows(v))
+	default:
+		errs = append(errs, v.check(r.Bits))
 	}
 	if r.LDA != 0 {
 		errs = append(errs, fmt.Errorf("model: %d topics: a topic model is written by WriteTopics", r.LDA))
@@ -62,6 +65,9 @@ func Write(w io.Writer, r *Regressor) error {
 		return err
 	}
 	head := appendHeader(nil, &r.Header)
+	if k := r.RowFloats(); k > 0 {
+		return writeRows(w, head, r.Weights.Data, r.Weights.Stride, k, appendRow)
+	}
 	if r.Resume == nil {
 		head = append(head, 0)
 	} else {

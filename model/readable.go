@@ -50,6 +50,9 @@ func writeText(w io.Writer, r *Regressor, name func(index uint32) (string, bool)
 	if err := r.check(); err != nil {
 		return err
 	}
+	if k := r.RowFloats(); k > 0 {
+		return writeRows(w, appendReadableHeader(nil, &r.Header, float), r.Weights.Data, r.Weights.Stride, k, textRow(weights))
+	}
 	bw := bufio.NewWriterSize(w, 1<<16)
 	if _, err := bw.Write(r.readableHead(float)); err != nil {
 		return fmt.Errorf("model: cannot write the readable model: %w", err)

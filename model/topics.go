@@ -3,8 +3,6 @@
 package model
 
 import (
-	"bufio"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
@@ -118,72 +116,28 @@ func (d *Decoder) Topics(dst []float32) (int, error) {
 	case len(dst) != k<<d.Header.Bits:
 		return 0, fmt.Errorf("model: got room for %d numbers, want that of 2^%d words with %d topics", len(dst), d.Header.Bits, k)
 	}
-	d.done = true
-	record := make([]byte, 8+4*k)
-	for n := 0; ; n++ {
-		switch got, err := io.ReadFull(d.r, record); {
-		case err == io.EOF:
-			return n, nil
-		case err == io.ErrUnexpectedEOF:
-			return n, fail(d.offset, "weights", ErrTruncated, "%d bytes follow %d words of %d bytes: the file was not written or copied to its end", got, n, len(record))
-		case err != nil:
-			return n, fail(d.offset, "weights", err, "")
-		}
-		i := binary.LittleEndian.Uint64(record)
-		if i >= 1<<d.Header.Bits {
-			return n, fail(d.offset, "weights", ErrDamaged, "word %d has index %d, but the model has 2^%d words", n+1, i, d.Header.Bits)
-		}
-		row := dst[int(i)*k:][:k]
-		for j := range row {
-			row[j] = math.Float32frombits(binary.LittleEndian.Uint32(record[8+4*j:]))
-		}
-		d.offset += int64(len(record))
-	}
+	return d.readRows(dst, k, k)
 }
 
 // WriteTopics writes a topic model as vw does: all words, each with an index of 8 bytes.
 func WriteTopics(w io.Writer, t *Topics) error {
-	var record []byte
-	return t.write(w, appendHeader(nil, &t.Header), func(i int, row []float32) []byte {
-		record = binary.LittleEndian.AppendUint64(record[:0], uint64(i))
-		for _, v := range row {
-			record = binary.LittleEndian.AppendUint32(record, math.Float32bits(v))
-		}
-		return record
-	})
+	return t.write(w, appendHeader(nil, &t.Header), appendRow)
 }
 
 // WriteTopicsReadable writes the text of --readable_model: a line of λ with six digits for each
 // word.
 func WriteTopicsReadable(w io.Writer, t *Topics) error {
-	var line []byte
 	eta := float32(t.Eta())
-	return t.write(w, appendReadableHeader(nil, &t.Header, appendRounded), func(i int, row []float32) []byte {
-		line = append(strconv.AppendInt(line[:0], int64(i), 10), ' ')
-		for _, v := range row {
-			line = append(AppendFloat(line, float64(v+eta)), ' ')
-		}
-		return append(line, '\n')
-	})
+	shifted := func(dst []byte, v float64, _ int) []byte { return AppendFloat(dst, float64(float32(v)+eta)) }
+	return t.write(w, appendReadableHeader(nil, &t.Header, appendRounded), textRow(shifted))
 }
 
 // write writes a header and the row of each word.
-func (t *Topics) write(w io.Writer, head []byte, row func(i int, row []float32) []byte) error {
+func (t *Topics) write(w io.Writer, head []byte, record func(dst []byte, i int, row []float32) []byte) error {
 	if err := t.check(); err != nil {
 		return err
 	}
-	b := bufio.NewWriterSize(w, 1<<16)
-	_, err := b.Write(head)
-	for i, k := 0, int(t.LDA); err == nil && i*k < len(t.Weights); i++ {
-		_, err = b.Write(row(i, t.Weights[i*k:][:k]))
-	}
-	if err == nil {
-		err = b.Flush()
-	}
-	if err != nil {
-		return fmt.Errorf("model: cannot write the topic model: %w", err)
-	}
-	return nil
+	return writeRows(w, head, t.Weights, int(t.LDA), int(t.LDA), record)
 }
 
 // check reports all that cannot be written.

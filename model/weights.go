@@ -24,6 +24,12 @@ func (d *Decoder) Weights(dst View) (int, error) {
 		return 0, fail(d.offset, "lda", ErrNotModel, "this is a model of %d topics, and not of weights: use gvw topics or gvw infer", d.Header.LDA)
 	}
 	dst = dst.fill()
+	if k := d.Header.RowFloats(); k > 0 {
+		if len(dst.Data) != dst.Stride<<d.Header.Bits || dst.Stride < k {
+			return 0, fmt.Errorf("model: got room for %d floats with stride %d, want that of 2^%d rows of %d floats", len(dst.Data), dst.Stride, d.Header.Bits, k)
+		}
+		return d.readRows(dst.Data, dst.Stride, k)
+	}
 	if err := dst.check(d.Header.Bits); err != nil {
 		return 0, err
 	}

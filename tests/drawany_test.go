@@ -100,6 +100,7 @@ var drawnValues = map[string]string{
 	"lrqfa":                        "ab2 abc1 a",
 	"nn":                           "2 3",
 	"new_mf":                       "2 1",
+	"rank":                         "2 1",
 	"bootstrap":                    "3 2",
 	"bs_type":                      "mean vote wrong",
 }
@@ -171,6 +172,8 @@ var knownDifferences = []difference{
 	{"--bootstrap 3 --oaa 3", false, "gvw composes one learner at a time"},
 	{"--lrq ab2", false, "vw prints a line with the pairs"},
 	{"--new_mf 1 --quadratic ab", false, "vw's count of features leaves out the products"},
+	{"--rank 2", false, "vw prints addresses for factors into its text"},
+	{"--rank 1", false, "vw prints addresses for factors into its text"},
 	{"--passes 2", true, "vw needs a cache for several passes; gvw reads a file again"},
 	{"--holdout_period 0", true, "every 0th example: an odd value"},
 	{"--oaa 0", true, "no class: an odd value"},

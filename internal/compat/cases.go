@@ -26,7 +26,7 @@ const (
 // commands have them, so gvw prints no note.
 var silent = []Case{
 	{Options: "kill_cache", Without: "cache cache_file", Class: Silent, Text: "there is no cache to rebuild", Example: "-d train.vw -k"},
-	{Options: "random_seed", Without: "random_weights oaa_subsample shuffle lrq lrqfa nn new_mf bootstrap", Class: Silent, Text: "nothing is drawn; the model keeps the seed", Example: "-d train.vw --random_seed 5"},
+	{Options: "random_seed", Without: "random_weights oaa_subsample shuffle lrq lrqfa nn new_mf rank bootstrap", Class: Silent, Text: "nothing is drawn; the model keeps the seed", Example: "-d train.vw --random_seed 5"},
 	{Options: "progress", With: "quiet", Class: Silent, Text: "there is no table", Example: "-d train.vw --quiet -P 3"},
 	{Options: "predict_only_model", Without: "final_regressor readable_model invert_hash span_server", Class: Silent, Text: noModel, Example: "-d train.vw --predict_only_model"},
 	{Options: "id", Without: "final_regressor readable_model invert_hash span_server", Class: Silent, Text: noModel, Example: "-d train.vw --id mine"},
@@ -96,7 +96,7 @@ var noted = []Case{
 	{Options: "binary", With: "link=logistic|link=poisson", Class: Noted, Text: "every prediction is 1, as in vw, where the sign is that of the link's value: leave --link out", Example: "-d train.vw --loss_function logistic --link logistic --binary"},
 	{Options: "lda_alpha lda_rho lda_D lda_epsilon minibatch math_mode", Without: "lda initial_regressor", Class: Noted, Text: asVW, Example: "-d train.vw --lda_alpha 0.1 --lda_rho 0.1 --lda_D 10 --lda_epsilon 0.1 --minibatch 2 --math-mode 1"},
 	{Options: "ftrl_alpha ftrl_beta", Without: "ftrl pistol coin", Class: Noted, Text: asVW, Example: "-d train.vw --ftrl_alpha 0.1 --ftrl_beta 0.1"},
-	{Options: "constant", With: "bfgs|conjugate_gradient|ftrl|pistol|coin", Class: Noted, Text: "ignored, as in vw: the learner starts at other weights", Example: "-d train.vw --ftrl --constant 2"},
+	{Options: "constant", With: "bfgs|conjugate_gradient|ftrl|pistol|coin|rank", Class: Noted, Text: "ignored, as in vw: the learner starts at other weights", Example: "-d train.vw --ftrl --constant 2"},
 	{Options: "lrqdropout", Without: "lrq", Class: Noted, Text: asVW, Example: "-d train.vw --lrqdropout"},
 	{Options: "inpass multitask dropout meanfield", Without: "nn", Class: Noted, Text: asVW, Example: "-d train.vw --inpass --multitask --dropout --meanfield"},
 	{Options: "bs_type", Without: "bootstrap", Class: Noted, Text: asVW, Example: "-d train.vw --bs_type vote"},
@@ -134,6 +134,8 @@ var rejected = []Case{
 	{Options: ruleOptions, With: "ftrl|pistol|coin", Class: Refused, Text: noRule, Example: "-d train.vw --ftrl --l1_state 0.1"},
 	{Options: "quadratic cubic interactions", With: "lrq|lrqfa", Class: Refused, Text: "interactions would also cross the products, as in vw, where they are seldom meant: leave one of them out", Example: "-d train.vw --lrq ab3 -q ab"},
 	{Options: "link", With: "bootstrap", Class: Refused, Text: "its predictions are means of several", Example: "-d train.vw --bootstrap 4 --link logistic"},
+	{Options: ruleOptions, With: "rank", Class: Refused, Text: noRule, Example: "-d train.vw --rank 2 --adaptive"},
+	{Options: "cubic interactions", With: "rank", Class: Refused, Text: "it factorises pairs: use --quadratic", Example: "-d train.vw --rank 2 --cubic abb"},
 	{Options: "cubic interactions", With: "new_mf", Class: Refused, Text: "it factorises pairs: use --quadratic", Example: "-d train.vw --new_mf 2 --cubic abb"},
 	{Options: "feature_mask", With: "bfgs|conjugate_gradient|ftrl|pistol|coin", Class: Refused, Text: "only SGD has a mask; in vw training would start from the file: use -i", Example: "-d train.vw -f m --quiet ;; -d train.vw --ftrl --feature_mask m"},
 	{Options: "adax", With: "sgd|normalized|invariant", Without: "adaptive", Class: Refused, Text: "it changes the sums of --adaptive, which the given rule does not have: add --adaptive", Example: "-d train.vw --sgd --adax"},

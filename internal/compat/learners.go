@@ -35,7 +35,7 @@ var learners = []group{
 		{"pistol", Works, "in one process, also with --oaa"},
 	}},
 	{"Gradient Descent Matrix Factorization", []row{
-		{"rank=", Later, ""},
+		{"rank=", Works, "total feature number counts products, in vw factors; --readable_model has weights, where vw prints addresses"},
 	}},
 	{"Gradient Descent", []row{
 		{"sgd", Works, ""},

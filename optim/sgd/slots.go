@@ -7,6 +7,7 @@ import (
 	"math/bits"
 
 	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/internal/fmath"
 	"github.com/gvw-project/gvw/loss"
 )
 
@@ -128,6 +129,9 @@ func (s *Slots) Absolute(k int) {
 // Mask returns the number of the last weight.
 func (s *Slots) Mask() uint32 { return s.mask }
 
+// Width returns the number of weights from a feature's first one to the next feature's.
+func (s *Slots) Width() int { return 1 << s.shift }
+
 // First returns the number of the first weight of the feature with index i.
 func (s *Slots) First(i uint32) uint32 { return i << s.shift & s.mask }
 
@@ -177,6 +181,13 @@ func (s *Slots) Learn(k int, fs []feature.Feature, ex *feature.Example) (raw, cl
 
 // End follows the last update for an example.
 func (s *Slots) End(ex *feature.Example) { s.end(ex) }
+
+// Rate returns the learning rate of an example by the plain rule, η/(t+weight)^p, for a learner with
+// updates of its own.
+func (s *Slots) Rate(ex *feature.Example) float32 {
+	l := s.Whole
+	return l.eta / fmath.Pow32(float32(l.time)+ex.Weight, l.cfg.PowerT)
+}
 
 // At returns weight i as the table has it, without pending regularisation.
 func (s *Slots) At(i uint32) float32 { return s.Whole.t.w[int(i)*s.Whole.Stride()] }

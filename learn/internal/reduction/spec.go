@@ -20,6 +20,10 @@ type Spec struct {
 	// Above reports whether vw's stack has the learner above the link function, which then applies
 	// to the predictions of each linear learner.
 	Above bool
+	// Bottom reports whether the learner has an update rule of its own, in place of vw's gd. Its
+	// table has rows of Plan.Slots floats, a power of two apart, for each of the features, and its
+	// settings are those of the plain rule. A model has all rows, without resume state.
+	Bottom bool
 	// PredictsFirst reports whether vw predicts an example before it learns from it, so that the
 	// prediction that it shows is within the range of earlier labels.
 	PredictsFirst bool
@@ -66,6 +70,8 @@ type Setting struct {
 	Loss         string   // name of the loss function
 	Link         string   // name of the link function
 	Interactions []string // namespaces that are crossed
+
+	Adaptive, Normalized bool // rules of SGD that the caller asks for
 }
 
 // Plan is a learner that is to be made, with valid options.
@@ -74,7 +80,10 @@ type Plan struct {
 	Learners int // linear learners among these, each with sums of its own; 0: as many as Slots
 	// Positive draws the initial weights from 0 to 0.1, unless the options set another value.
 	Positive bool
-	Make     func(*Env) (Learner, error)
+	// Start sets the initial floats of a row, whose first one has this number in the table. nil:
+	// they are as the options set them.
+	Start func(row []float32, first uint64)
+	Make  func(*Env) (Learner, error)
 }
 
 // Widths returns the numbers of weights per feature and of linear learners.
@@ -93,6 +102,7 @@ type Env struct {
 	Seed   uint64        // of the options or of the loaded model
 	Given  uint64        // seed of the options
 	Random *merand.State // vw's generator, which has drawn the initial weights
+	L2     float32       // regularisation
 	Cross  [][2]byte     // pairs of namespaces that the options cross
 }
 

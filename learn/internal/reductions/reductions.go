@@ -12,6 +12,7 @@ import (
 	"github.com/gvw-project/gvw/learn/internal/reduction/newmf"
 	"github.com/gvw-project/gvw/learn/internal/reduction/nn"
 	"github.com/gvw-project/gvw/learn/internal/reduction/quantiles"
+	"github.com/gvw-project/gvw/learn/internal/reduction/rank"
 )
 
 // All are the learners. A new one needs its package and its row here.
@@ -20,6 +21,7 @@ var All = []reduction.Spec{
 	lrq.FieldAware,
 	nn.Spec,
 	newmf.Spec,
+	rank.Spec,
 	bootstrap.Spec,
 	quantiles.Spec,
 }

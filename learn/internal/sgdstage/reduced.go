@@ -24,6 +24,7 @@ type Reduced struct {
 	slots   *sgd.Slots
 	learner reduction.Learner
 	sums    jobSums // of the linear learners
+	rows    int     // floats of a row, of a learner with its own rule; 0: another learner
 	before  bool    // predictions that are shown are within the range before the example's label
 
 	state    reduction.Stateful // the learner, if it has state; nil: it has none
@@ -32,10 +33,11 @@ type Reduced struct {
 }
 
 // NewReduced returns the stage of a learner with the weights of slots.
-// before shows predictions within the range before the example's label (Spec.PredictsFirst).
-func NewReduced(c OnlineConfig, slots *sgd.Slots, learner reduction.Learner, before bool) *Reduced {
+// before shows predictions within the range before the example's label (Spec.PredictsFirst). rows is
+// the number of floats of each row of a learner with its own rule (Spec.Bottom), and 0 for others.
+func NewReduced(c OnlineConfig, slots *sgd.Slots, learner reduction.Learner, before bool, rows int) *Reduced {
 	m := &Reduced{
-		Online: *NewOnline(c, slots.Whole), slots: slots, learner: learner, sums: newJobSums(slots.Sums(), nil), before: before,
+		Online: *NewOnline(c, slots.Whole), slots: slots, learner: learner, sums: newJobSums(slots.Sums(), nil), before: before, rows: rows,
 	}
 	m.state, _ = learner.(reduction.Stateful)
 	m.reporter, _ = learner.(reduction.Reporter)
@@ -91,6 +93,9 @@ func (m *Reduced) process(b *feature.Batch, ex *feature.Example, held bool) erro
 		}
 	} else {
 		r = m.learner.Predict(b, ex)
+		if m.rows > 0 {
+			m.slots.End(ex) // vw's own rules count all examples into the time
+		}
 	}
 	if m.reporter == nil {
 		return t.Account(b, ex, held, r.Raw, r.Score, r.Loss)
@@ -159,6 +164,9 @@ func (m *Reduced) Next() (string, bool) {
 // model returns the current model. As in vw, it has only the sums of the first linear learner, with
 // which all of them continue.
 func (m *Reduced) model() *model.Regressor {
+	if m.rows > 0 {
+		return &model.Regressor{Header: m.Models.Header(!m.Bare), Weights: RowView(m.slots, m.rows)}
+	}
 	reg := m.Online.model()
 	if reg.Resume == nil {
 		return reg
@@ -166,4 +174,13 @@ func (m *Reduced) model() *model.Regressor {
 	m.sums.keep(reg.Resume)
 	reg.Resume.Models = nil
 	return reg
+}
+
+// RowView returns the floats of each row that a model file keeps.
+func RowView(s *sgd.Slots, floats int) model.View {
+	v := model.View{Data: s.Whole.Weights(), Stride: s.Width()}
+	for i := range floats {
+		v.Slots = append(v.Slots, i)
+	}
+	return v
 }

@@ -22,14 +22,7 @@ var Spec = reduction.Spec{
 		{Name: "new_mf", Kind: reduction.Count, Arg: "K", Help: "factorise crossed pairs of namespaces by K factors", Kept: true},
 	},
 	PredictsFirst: true,
-	Excludes: func(s reduction.Setting) string {
-		for _, set := range s.Interactions {
-			if len(set) != 2 || set[0] == ':' || set[1] == ':' {
-				return "it factorises pairs of namespaces without wildcards: give interactions of two namespaces only"
-			}
-		}
-		return ""
-	},
+	Excludes:      reduction.PairsOnly,
 	New: func(v reduction.Values) (reduction.Plan, error) {
 		k, err := v.Count("new_mf", 1, maxRank)
 		return reduction.Plan{Slots: 2*k + 1, Positive: true, Make: func(e *reduction.Env) (reduction.Learner, error) {
@@ -50,12 +43,7 @@ type learner struct {
 
 // side returns the features of a namespace, in placed.
 func (l *learner) side(b *feature.Batch, ex *feature.Example, ns byte) []feature.Feature {
-	for _, s := range b.SpansOf(ex) {
-		if s.NS == ns && s.Lo >= ex.FeatLo {
-			return l.placed[s.Lo-ex.FeatLo : s.Hi-ex.FeatLo]
-		}
-	}
-	return nil
+	return reduction.Side(b, ex, l.placed, ns)
 }
 
 // predict returns the raw prediction.

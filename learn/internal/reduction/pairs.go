@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction
+
+import "github.com/gvw-project/gvw/feature"
+
+// PairsOnly is the Excludes of a learner that factorises pairs of namespaces.
+func PairsOnly(s Setting) string {
+	for _, set := range s.Interactions {
+		if len(set) != 2 || set[0] == ':' || set[1] == ':' {
+			return "it factorises pairs of namespaces without wildcards: give interactions of two namespaces only"
+		}
+	}
+	return ""
+}
+
+// Side returns the features of a namespace. placed are those of the example.
+func Side(b *feature.Batch, ex *feature.Example, placed []feature.Feature, ns byte) []feature.Feature {
+	for _, s := range b.SpansOf(ex) {
+		if s.NS == ns && s.Lo >= ex.FeatLo {
+			return placed[s.Lo-ex.FeatLo : s.Hi-ex.FeatLo]
+		}
+	}
+	return nil
+}
+
+// Uncrossed returns the number of the example's features before the products of interactions.
+func Uncrossed(b *feature.Batch, ex *feature.Example) int {
+	end := uint32(0)
+	for _, s := range b.SpansOf(ex) {
+		if s.Lo >= ex.FeatLo {
+			end = max(end, s.Hi-ex.FeatLo)
+		}
+	}
+	return int(end)
+}
