@@ -39,6 +39,16 @@ The server through which the workers of cluster jobs (vw and gvw) find each othe
                     only if stderr is a file)
       --nondaemon   stay in the foreground
 
+Page (docs/monitoring.md):
+
+      --http ADDR   serve a page that shows the jobs at HOST:PORT, and print its
+                    link; without a host on the loopback interface
+      --http_token_file FILE
+                    token for the page, for programs and further browsers
+                    (default: only the printed link opens it, once)
+      --http_control
+                    let the page cancel jobs
+
 Access control (gvw keygen creates secrets and certificates; docs/security.md):
 
       --secret_file FILE
@@ -84,6 +94,7 @@ type options struct {
 	grace     time.Duration
 	journal   time.Duration
 	nondaemon bool
+	web
 	guard
 	bounds
 	help, version bool
@@ -153,6 +164,9 @@ func parse(args []string) (options, error) {
 	if o.grace != 0 && o.state == "" {
 		return o, usage("--grace needs --state FILE: without a journal the server cannot detect that it was restarted")
 	}
+	if err := o.web.check(); err != nil {
+		return o, err
+	}
 	return o, o.guard.check()
 }
 
@@ -175,6 +189,8 @@ func (o *options) flag(name string) *bool {
 		return &o.allowVW
 	case "encrypt":
 		return &o.encrypt
+	case "http_control":
+		return &o.httpControl
 	}
 	return nil
 }
@@ -223,6 +239,10 @@ func (o *options) setter(name string) (func(string) error, bool) {
 		return text(&o.tlsKey), true
 	case "tls_ca":
 		return text(&o.tlsCA), true
+	case "http":
+		return text(&o.http), true
+	case "http_token_file":
+		return text(&o.httpToken), true
 	case "allow":
 		return o.setAllow, true
 	}
@@ -248,7 +268,7 @@ func suggest(name string) string {
 	}
 	for _, known := range slices.Concat([]string{
 		"port", "bind", "state", "log", "lost_after", "replace_timeout", "grace", "journal_timeout", "nondaemon", "help", "version",
-		"secret_file", "tls_cert", "tls_key", "tls_ca", "encrypt", "allow_vw", "allow",
+		"secret_file", "tls_cert", "tls_key", "tls_ca", "encrypt", "allow_vw", "allow", "http", "http_token_file", "http_control",
 	}, boundNames) {
 		if strings.HasPrefix(known, name) || strings.HasPrefix(name, known) || strings.ReplaceAll(name, "_", "") == strings.ReplaceAll(known, "_", "") {
 			return ", did you mean --" + known + "?"

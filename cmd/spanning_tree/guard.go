@@ -18,6 +18,10 @@ var fieldOptions = strings.NewReplacer(
 	"auth.Credentials.Secret", "--secret_file",
 	"auth.Credentials.TLS", "--tls_cert or --encrypt",
 	"auth.Credentials.AllowVW", "--allow_vw",
+	"site: ", "",
+	"Config.Address", "--http",
+	"Config.Token", "--http_token_file",
+	"Config.TLS", "--tls_cert",
 )
 
 // guard holds the options for access control.

@@ -132,6 +132,11 @@ func serve(o options, stdout, stderr io.Writer, ready func(port int, log *os.Fil
 	if err != nil {
 		return 0, err
 	}
+	shown, err := o.web.start(o.guard, s, stderr, log)
+	if err != nil {
+		return 0, errors.Join(err, l.Close())
+	}
+	defer func() { err = errors.Join(err, shown.Close()) }()
 	if o.pidFile != "" {
 		if err := writePID(o.pidFile); err != nil {
 			return 0, errors.Join(err, l.Close())

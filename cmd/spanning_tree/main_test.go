@@ -36,7 +36,7 @@ func TestParse(t *testing.T) {
 		},
 	} {
 		got, err := parse(strings.Fields(line))
-		if d := cmp.Diff(want, got, cmp.AllowUnexported(options{}, guard{}, bounds{}), cmpopts.EquateComparable(netip.Prefix{})); err != nil || d != "" {
+		if d := cmp.Diff(want, got, cmp.AllowUnexported(web{}, options{}, guard{}, bounds{}), cmpopts.EquateComparable(netip.Prefix{})); err != nil || d != "" {
 			t.Errorf("%q: %v, -want +got:\n%s", line, err, d)
 		}
 	}

@@ -66,7 +66,10 @@ func writeOption(b *strings.Builder, s *Spec, all bool) {
 		name = "-" + s.Short + ", "
 	}
 	name += s.Spelled()
-	if s.Arg != "" {
+	switch {
+	case s.Implied != "":
+		name += "[=" + s.Arg + "]"
+	case s.Arg != "":
 		name += " " + s.Arg
 	}
 	help := s.Help

@@ -231,7 +231,11 @@ func (n *normaliser) take(s *Spec, spelled, value string, attached bool, args []
 		n.add(s, spelled, "true")
 		return args
 	}
-	if !attached {
+	switch {
+	case attached:
+	case s.Implied != "":
+		value = s.Implied
+	default:
 		// vw takes any word as the value. Here an option in that place means that the value is
 		// missing.
 		if len(args) == 0 || args[0] == "--" || n.isOption(args[0], s) {

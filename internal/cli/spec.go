@@ -37,6 +37,7 @@ type Spec struct {
 	Choices  []string // text: one of these
 	Max      uint64   // integer: the largest; 0: what fits 31 bits
 	Positive bool     // numbers: they must be above 0
+	Implied  string   // text: value of the option without one; another value can only follow after "="; empty: it needs a value
 	Empty    bool     // text: the value may be empty, which means no file
 	Repeat   bool     // text: several different values are allowed
 	Alias    string   // another long name; empty: none

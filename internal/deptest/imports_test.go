@@ -118,13 +118,18 @@ var layers = []layer{
 	{"internal/background", nil, "a process in the background depends on no server"},
 	{"internal/serve/engine", slices.Concat(bottom, []string{"feature", "=learn"}), "answers to lines depend on no protocol"},
 	{"internal/serve/daemon", slices.Concat(bottom, []string{"internal/serve/engine"}), "vw's socket is a rim of the engine: it needs no learner and no other protocol"},
-	{"internal/serve/web", slices.Concat(bottom, []string{"internal/serve/engine"}), "HTTP is a rim of the engine: it needs no learner and no other protocol"},
+	{"internal/httpauth", nil, "tokens admit requests to any HTTP server"},
+	{"internal/httpserve", nil, "the end of an HTTP server depends on no handler"},
+	{"internal/monitor/history", slices.Concat(bottom, []string{"internal/spantree/protocol"}), "it is pure: snapshots go in, and histories come out"},
+	{"internal/monitor/page", slices.Concat(bottom, []string{"internal/spantree/protocol", "internal/monitor/history", "allreduce/topo"}), "the handler gets snapshots by a function: it needs neither a server nor a token"},
+	{"internal/monitor/site", slices.Concat(bottom, []string{"allreduce/auth", "internal/httpauth", "internal/httpserve", "internal/monitor"}), "it listens for the page, whatever the source of its snapshots"},
+	{"internal/serve/web", slices.Concat(bottom, []string{"internal/serve/engine", "internal/httpauth"}), "HTTP is a rim of the engine: it needs no learner and no other protocol"},
 	{
-		"internal/train", slices.Concat(bottom, wires, []string{"internal/background", "internal/serve/engine", "internal/serve/daemon", "internal/serve/web", "internal/cli", "internal/compat", "internal/flags", "internal/files", "internal/joinflags", "internal/launch", "internal/checkpoint", "internal/rundir", "internal/spantree/protocol", "=allreduce", "feature", "hdfsio", "learn", "model"}),
+		"internal/train", slices.Concat(bottom, wires, []string{"internal/background", "internal/httpserve", "internal/serve/engine", "internal/serve/daemon", "internal/serve/web", "internal/cli", "internal/compat", "internal/flags", "internal/files", "internal/joinflags", "internal/launch", "internal/checkpoint", "internal/rundir", "internal/spantree/protocol", "=allreduce", "feature", "hdfsio", "learn", "model"}),
 		"the learner as a command uses a launcher by an interface",
 	},
 	{
-		"internal/run", slices.Concat(bottom, wires, []string{"internal/cli", "internal/flags", "internal/files", "internal/joinflags", "internal/train", "internal/launch", "internal/crash", "internal/checkpoint", "internal/spantree/protocol", "internal/spantree/server", "=allreduce", "feature", "hdfsio", "=learn"}),
+		"internal/run", slices.Concat(bottom, wires, []string{"internal/cli", "internal/flags", "internal/files", "internal/joinflags", "internal/train", "internal/launch", "internal/crash", "internal/checkpoint", "internal/monitor", "internal/spantree/protocol", "internal/spantree/server", "=allreduce", "feature", "hdfsio", "=learn"}),
 		"the launcher divides the options of the learner, and runs a server and workers",
 	},
 	{"internal/programs", slices.Concat(bottom, wires, []string{"internal/cli", "internal/files", "internal/joinflags", "feature", "hdfsio", "learn", "malt", "optim/outer"}), "learners as commands need neither the linear learner as a command nor the launcher"},
@@ -172,7 +177,7 @@ var layers = []layer{
 	{"internal/status", slices.Concat(bottom, []string{"=allreduce"}), "for cmd and learn"},
 
 	{
-		"cmd", slices.Concat(bottom, wires, []string{"allreduce", "internal/spantree", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim", "internal/background", "internal/checkpoint", "internal/cli", "internal/compat", "internal/crash", "internal/flags", "internal/files", "internal/joinflags", "internal/mapper", "internal/programs", "internal/run", "internal/show", "internal/tools", "internal/train", "internal/hadoop", "internal/launch", "internal/rundir", "internal/status", "bench/collective"}),
+		"cmd", slices.Concat(bottom, wires, []string{"allreduce", "internal/spantree", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim", "internal/background", "internal/monitor", "internal/checkpoint", "internal/cli", "internal/compat", "internal/crash", "internal/flags", "internal/files", "internal/joinflags", "internal/mapper", "internal/programs", "internal/run", "internal/show", "internal/tools", "internal/train", "internal/hadoop", "internal/launch", "internal/rundir", "internal/status", "bench/collective"}),
 		"programs combine the packages; no package imports a program",
 	},
 	{"bench", slices.Concat(bottom, wires, []string{"allreduce", "internal/spantree", "bench/collective", "bench/internal", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim"}), "programs that measure the product"},

@@ -254,5 +254,8 @@ var Launch = []*cli.Spec{
 	{Name: "spares", Kind: cli.Integer, Max: 256, Category: catRun, Arg: "N", Def: "0", Help: "spare processes, which replace lost workers"},
 	{Name: "port", Kind: cli.Integer, Max: 65535, Category: catRun, Arg: "PORT", Help: "the server's port; a free one if left out"},
 	{Name: "secret_file", Kind: cli.Text, Category: catRun, Arg: "FILE", Help: "the server's secret, for gvw jobs; generated if left out"},
+	{Name: "http", Kind: cli.Text, Category: catRun, Arg: "ADDR", Implied: "127.0.0.1:0", Help: "serve a page that shows the job, at HOST:PORT; without a host on the loopback interface, without a port on a free one"},
+	{Name: "http_token_file", Kind: cli.Text, Category: catRun, Arg: "FILE", Help: "token for the page, for programs and further browsers; if left out, only the printed link opens the page"},
+	{Name: "http_control", Kind: cli.Boolean, Category: catRun, Help: "let the page cancel the job and kill workers"},
 	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
 }

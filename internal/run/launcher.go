@@ -113,6 +113,11 @@ func (p *launcher) launch(c *cli.Context, shardGiven bool, s *cli.Settings) (err
 	defer func() { err = errors.Join(err, pl.removePieces(context.WithoutCancel(ctx), fsys)) }()
 	// The watch asks the server of this process directly, without a connection.
 	watch := newJobWatch(local.Server.Status, job.uniqueID, job.workers, job.spares)
+	shown, err := p.startPage(pageOptions{c.String("http"), c.String("http_token_file"), c.Bool("http_control"), s.Get("tls_cert"), s.Get("tls_key")}, local.Server, logs, watch)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, shown.Close()) }()
 	if err := p.runWorkers(ctx, fsys, p.processesOf(pl, logs, watch, job.restarts), secret); err != nil {
 		return err
 	}

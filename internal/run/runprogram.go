@@ -22,7 +22,7 @@ import (
 )
 
 // programTakes are the options of gvw run that apply to any program.
-var programTakes = []string{"workers", "log_dir", "max_restarts", "port", "secret_file", "on_loss", "help"}
+var programTakes = []string{"workers", "log_dir", "max_restarts", "port", "secret_file", "on_loss", "http", "http_token_file", "http_control", "help"}
 
 // commandAfter returns the program that follows the "--" of gvw run, as a path, with its
 // arguments; nil if the learner's options follow. As for a shell, a word with a slash
@@ -123,6 +123,11 @@ func (p *launcher) launchProgram(ctx context.Context, s *cli.Settings, command [
 	j.port = local.Port
 	fmt.Fprintf(p.Stderr, "gvw run: %d workers, server 127.0.0.1:%d, logs in %s%s\n", j.workers, j.port, logs.dir, logs.note())
 	watch := newJobWatch(local.Server.Status, j.uniqueID, j.workers, 0)
+	shown, err := p.startPage(pageOptions{s.Get("http"), s.Get("http_token_file"), s.Has("http_control"), "", ""}, local.Server, logs, watch)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, shown.Close()) }()
 	return p.runProgram(ctx, j, p.processesOf(&plan{workers: make([]*cli.Settings, j.workers)}, logs, watch, j.restarts), secret)
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/gvw-project/gvw/internal/background"
 	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/files"
+	"github.com/gvw-project/gvw/internal/httpserve"
 	"github.com/gvw-project/gvw/internal/serve/engine"
 	"github.com/gvw-project/gvw/internal/serve/web"
 )
@@ -158,34 +159,10 @@ func (l *Learner) serveHTTP(c *cli.Context, s *cli.Settings, models []servedMode
 	}
 	log.Info("server listens", "address", listener.Addr().String(), "models", len(cfg.Models), "tls", secure != nil)
 	background.IgnoreBrokenPipes()
-	return serveUntil(ctx, listener, &http.Server{
+	return httpserve.Until(ctx, listener, &http.Server{
 		Handler: handler, TLSConfig: secure, ReadHeaderTimeout: headerWithin, ReadTimeout: bodyWithin, WriteTimeout: bodyWithin,
 		IdleTimeout: idleWithin, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-	})
-}
-
-// serveUntil serves until ctx ends, and then lets the requests under way end.
-func serveUntil(ctx context.Context, l net.Listener, server *http.Server) error {
-	ended := make(chan error, 1)
-	stop := context.AfterFunc(ctx, func() {
-		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainWithin)
-		defer cancel()
-		err := server.Shutdown(within)
-		if errors.Is(err, context.DeadlineExceeded) { // a client that streams
-			err = server.Close()
-		}
-		ended <- err
-	})
-	var err error
-	if server.TLSConfig != nil {
-		err = server.ServeTLS(l, "", "")
-	} else {
-		err = server.Serve(l)
-	}
-	if stop() {
-		return err
-	}
-	return <-ended
+	}, drainWithin)
 }
 
 // stamp identifies the contents of a file without reading them.

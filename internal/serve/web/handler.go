@@ -3,8 +3,6 @@
 package web
 
 import (
-	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/hex"
 	"encoding/json"
 	"io"
@@ -12,12 +10,14 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/gvw-project/gvw/internal/httpauth"
 )
 
 // handler answers requests.
 type handler struct {
 	cfg     Config
-	token   [32]byte // digest of the header that clients send
+	token   httpauth.Bearer
 	metrics metrics
 }
 
@@ -26,7 +26,7 @@ func New(cfg Config) (http.Handler, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	h := &handler{cfg: cfg.withDefaults(), token: sha256.Sum256([]byte("Bearer " + cfg.Token))}
+	h := &handler{cfg: cfg.withDefaults(), token: httpauth.NewBearer(cfg.Token)}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") }) // the client may have gone
 	mux.Handle("POST /predict", h.guarded(h.predict))
@@ -35,13 +35,11 @@ func New(cfg Config) (http.Handler, error) {
 	return mux, nil
 }
 
-// guarded lets requests with the token pass. The comparison takes the same time for all tokens.
+// guarded lets requests with the token pass.
 func (h *handler) guarded(next http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		sent := sha256.Sum256([]byte(r.Header.Get("Authorization")))
-		if h.cfg.Token != "" && subtle.ConstantTimeCompare(sent[:], h.token[:]) == 0 {
-			w.Header().Set("WWW-Authenticate", "Bearer")
-			http.Error(w, "error: this server needs a token: send Authorization: Bearer TOKEN", http.StatusUnauthorized)
+		if h.cfg.Token != "" && !h.token.Allows(r) {
+			httpauth.Refuse(w)
 			return
 		}
 		next(w, r)

@@ -233,6 +233,12 @@ func (a *attempt) status(now time.Time) protocol.RankStatus {
 	if math.IsNaN(r.Loss) || math.IsInf(r.Loss, 0) {
 		r.Loss = 0 // JSON cannot represent these numbers
 	}
+	if w := a.waits; w.Epoch == a.wired && !a.vw && (w.Collective > 0 || w.For >= 0 && w.At != (time.Time{})) {
+		r.Collective, r.WaitsSeconds = w.Collective, now.Sub(w.Same).Seconds()
+		if w.For >= 0 {
+			r.WaitsFor = &w.For
+		}
+	}
 	if a.hasPort {
 		r.Address = protocol.HostPort(a.job.addressOf(a, ""), a.port)
 	}

@@ -58,18 +58,24 @@ type JobStatus struct {
 
 // RankStatus is an attempt of a job in a JobStatus.
 type RankStatus struct {
-	Rank     int     `json:"rank"` // -1: a spare
-	Attempt  uint64  `json:"attempt,omitempty"`
-	Host     string  `json:"host"`
-	Address  string  `json:"address,omitempty"` // of its data listener
-	Version  string  `json:"version,omitempty"`
-	VW       bool    `json:"vw,omitempty"`
-	State    string  `json:"state"` // joined, ready, complete, standby, spare
-	Silent   float64 `json:"silent_seconds"`
-	Waits    string  `json:"waits,omitempty"`
-	Pass     uint32  `json:"pass"`
-	Step     string  `json:"step,omitempty"`
-	Steps    uint64  `json:"steps"`
-	Examples uint64  `json:"examples"`
-	Loss     float64 `json:"loss"`
+	Rank    int     `json:"rank"` // -1: a spare
+	Attempt uint64  `json:"attempt,omitempty"`
+	Host    string  `json:"host"`
+	Address string  `json:"address,omitempty"` // of its data listener
+	Version string  `json:"version,omitempty"`
+	VW      bool    `json:"vw,omitempty"`
+	State   string  `json:"state"` // joined, ready, complete, standby, spare
+	Silent  float64 `json:"silent_seconds"`
+	Waits   string  `json:"waits,omitempty"`
+	// WaitsFor is the rank that it waits for, by its newest heartbeat; nil: none.
+	WaitsFor *int `json:"waits_for,omitempty"`
+	// Collective is the number of the collective that it is in; 0: none.
+	Collective uint64 `json:"collective,omitempty"`
+	// WaitsSeconds is the time since its first heartbeat in that collective.
+	WaitsSeconds float64 `json:"waits_seconds,omitempty"`
+	Pass         uint32  `json:"pass"`
+	Step         string  `json:"step,omitempty"`
+	Steps        uint64  `json:"steps"`
+	Examples     uint64  `json:"examples"`
+	Loss         float64 `json:"loss"`
 }

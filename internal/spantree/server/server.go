@@ -427,6 +427,19 @@ func (s *Server) Status() protocol.ServerStatus {
 	return s.core.Status()
 }
 
+// Cancel ends a job on request of a user of this process. It returns an error if there is no such job,
+// or if it can be cancelled only with its token.
+func (s *Server) Cancel(id protocol.Job, reason string) error {
+	const here = 0 // no connection has this number, so no answer is sent
+	s.apply(core.CancelRequested{Conn: here, From: core.Endpoint{Host: "this process"}, Cancel: &protocol.CancelFrame{UniqueID: id.UniqueID, RunKey: id.RunKey, Reason: reason}})
+	for _, j := range s.Status().Jobs {
+		if j.UniqueID == id.UniqueID && j.RunKey == id.RunKey {
+			return fmt.Errorf("spantree: job %v was not cancelled: it has finished, or needs the job token of its ranks", id)
+		}
+	}
+	return nil
+}
+
 // warn logs a fault of a connection.
 func (s *Server) warn(c *serverConn, text string, err error) {
 	s.complain(text, slog.String("from", c.from.Host), slog.Any("error", err))

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package history
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
+)
+
+// start is the time of the first snapshot.
+var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// feed adds snapshots to a history, one second apart.
+type feed struct {
+	h   *History
+	now time.Time
+	st  protocol.ServerStatus
+}
+
+func newFeed(cfg Config) *feed { return &feed{h: New(cfg), now: start} }
+
+// step changes the state by f and adds a snapshot one second later.
+func (f *feed) step(change func(s *protocol.ServerStatus)) {
+	f.now = f.now.Add(time.Second)
+	for i := range f.st.Jobs {
+		f.st.Jobs[i].Seconds++
+	}
+	if change != nil {
+		change(&f.st)
+	}
+	snap := f.st
+	snap.Jobs = nil
+	for _, j := range f.st.Jobs {
+		j.Ranks = append([]protocol.RankStatus(nil), j.Ranks...)
+		snap.Jobs = append(snap.Jobs, j)
+	}
+	f.h.Add(f.now, snap)
+}
+
+// job returns a job that fills, with all ranks joined.
+func job(id uint64, total int) protocol.JobStatus {
+	j := protocol.JobStatus{UniqueID: id, State: "filling", Total: total, Joined: total, OnLoss: "wait"}
+	for r := range total {
+		j.Ranks = append(j.Ranks, protocol.RankStatus{Rank: r, Attempt: uint64(100 + r), Host: fmt.Sprintf("h%d", r), State: "joined"})
+	}
+	return j
+}
+
+func ready(j *protocol.JobStatus, state, epoch string) {
+	j.State, j.Epoch = state, epoch
+	for i := range j.Ranks {
+		j.Ranks[i].State = "ready"
+	}
+}
+
+func waits(r *protocol.RankStatus, rank int, collective uint64) {
+	r.WaitsFor, r.Collective = &rank, collective
+}
+
+// TestLane follows the ranks of a job through the loss of one of them.
+func TestLane(t *testing.T) {
+	t.Parallel()
+	f := newFeed(Config{})
+	f.step(func(s *protocol.ServerStatus) { s.Jobs = append(s.Jobs, job(7, 3)) })
+	f.step(func(s *protocol.ServerStatus) { s.Jobs[0].Ranks[0].State = "ready" })
+	f.step(func(s *protocol.ServerStatus) { ready(&s.Jobs[0], "wired", "1.1") })
+	f.step(func(s *protocol.ServerStatus) { // rank 1 has not entered the collective of rank 0
+		waits(&s.Jobs[0].Ranks[0], 1, 5)
+		waits(&s.Jobs[0].Ranks[2], 0, 5)
+	})
+	if got, want := texts(f.h.Job(1).Waits()), []string{"ranks 0, 2 wait 0s for rank 1 on h1: computing"}; !cmp.Equal(got, want) {
+		t.Errorf("waits: %s", cmp.Diff(want, got))
+	}
+	f.step(nil)
+	f.step(func(s *protocol.ServerStatus) { waits(&s.Jobs[0].Ranks[1], 0, 5) }) // it has
+	f.step(func(s *protocol.ServerStatus) {                                     // rank 1 is lost
+		j := &s.Jobs[0]
+		j.State, j.Joined, j.Report = "recovering", 2, "epoch 1.1 ended 0s ago; rank 1 (h1) was lost 0s ago: connection closed"
+		j.Ranks = []protocol.RankStatus{j.Ranks[0], j.Ranks[2]}
+		for i := range j.Ranks {
+			j.Ranks[i].WaitsFor, j.Ranks[i].Collective = nil, 0
+		}
+	})
+	f.step(func(s *protocol.ServerStatus) { // another attempt joins
+		j := &s.Jobs[0]
+		j.Joined = 3
+		j.Ranks = []protocol.RankStatus{j.Ranks[0], {Rank: 1, Attempt: 999, Host: "h9", State: "joined"}, j.Ranks[1]}
+	})
+	f.step(func(s *protocol.ServerStatus) { ready(&s.Jobs[0], "wired", "1.2") })
+	f.step(func(s *protocol.ServerStatus) {
+		s.Jobs = nil
+		s.Ended = []protocol.EndedJob{{UniqueID: 7, Outcome: "finished", Rank: -1, Total: 3, Ended: f.now}}
+	})
+	j := f.h.Job(1)
+	lane := func(rank int) (out []string) {
+		for _, s := range j.Ranks[rank].Spans {
+			text := fmt.Sprintf("%v %v", s.At, s.Phase)
+			if s.For >= 0 {
+				text += fmt.Sprintf(" %d", s.For)
+			}
+			out = append(out, text)
+		}
+		return out
+	}
+	want := [][]string{
+		{"0s loading data", "1s ready", "2s computing", "3s waiting 1", "5s exchanging 1", "6s ready", "8s computing"},
+		{"0s loading data", "2s computing", "5s exchanging 0", "6s absent", "7s loading data", "8s computing"},
+		{"0s loading data", "2s computing", "3s waiting 0", "5s exchanging 0", "6s ready", "8s computing"},
+	}
+	if d := cmp.Diff(want, [][]string{lane(0), lane(1), lane(2)}); d != "" {
+		t.Errorf("lanes, -want +got:\n%s", d)
+	}
+	if d := cmp.Diff([]Mark{{6 * time.Second, Lost}, {7 * time.Second, Joined}}, j.Ranks[1].Marks); d != "" {
+		t.Errorf("marks, -want +got:\n%s", d)
+	}
+	var log []string
+	for _, e := range j.Events {
+		log = append(log, fmt.Sprintf("%v %v %d %s", e.At, e.Kind, e.Rank, e.Text))
+	}
+	wantLog := []string{
+		"0s opened -1 opened for 3 ranks",
+		"0s joined 0 rank 0 on h0 has joined (attempt 1)", "0s joined 1 rank 1 on h1 has joined (attempt 1)", "0s joined 2 rank 2 on h2 has joined (attempt 1)",
+		"2s wired -1 epoch 1.1 has begun with 3 ranks",
+		"6s lost 1 lost rank 1 on h1", "6s recovering -1 recovering: epoch 1.1 ended 0s ago; rank 1 (h1) was lost 0s ago: connection closed",
+		"7s joined 1 rank 1 on h9 has joined (attempt 2)", "8s wired -1 epoch 1.2 has begun with 3 ranks", "9s ended -1 finished",
+	}
+	if d := cmp.Diff(wantLog, log); d != "" {
+		t.Errorf("events, -want +got:\n%s", d)
+	}
+	if j.Ended == nil || j.Ended.Outcome != "finished" || j.Ranks[1].Attempts != 2 {
+		t.Errorf("ended %+v, %d attempts of rank 1", j.Ended, j.Ranks[1].Attempts)
+	}
+}
+
+func texts(waits []Wait) (out []string) {
+	for _, w := range waits {
+		out = append(out, w.Text)
+	}
+	return out
+}
+
+// TestPrevious compares a job with the newest ended one of the same name.
+func TestPrevious(t *testing.T) {
+	t.Parallel()
+	f := newFeed(Config{})
+	one := func(id uint64, key, options string, loss float64) *Job {
+		f.step(func(s *protocol.ServerStatus) {
+			j := job(id, 1)
+			j.RunKey, j.Options = key, options
+			j.Ranks[0].Examples, j.Ranks[0].Loss = 10, loss
+			s.Jobs = append(s.Jobs[:0], j)
+		})
+		j := f.h.Jobs()[len(f.h.Jobs())-1]
+		f.step(func(s *protocol.ServerStatus) { s.Jobs = nil })
+		return j
+	}
+	a, b := one(1, "run", "x=1", 0.5), one(2, "other", "x=1", 0.4)
+	c, d := one(9, "run", "x=2", 0.3), one(2, "third", "x=2", 0.2)
+	e := one(5, "fifth", "x=1", 0.1)
+	for i, test := range []struct{ of, want *Job }{{a, nil}, {b, a}, {c, a}, {d, b}, {e, b}} {
+		if got := f.h.Previous(test.of); got != test.want {
+			t.Errorf("case %d: previous of job %d: got %v", i, test.of.Number, got)
+		}
+	}
+	if p, _ := d.Loss.Last(); p.Loss != 0.2 || d.Ended.Outcome != "unknown" {
+		t.Errorf("loss %v, outcome %s", p.Loss, d.Ended.Outcome)
+	}
+}
+
+// TestShortJob shows a job that no snapshot has seen while it ran.
+func TestShortJob(t *testing.T) {
+	t.Parallel()
+	f := newFeed(Config{Jobs: 2})
+	f.step(func(s *protocol.ServerStatus) {
+		for id := range uint64(3) {
+			s.Ended = append(s.Ended, protocol.EndedJob{UniqueID: id, Outcome: "failed", Cause: "no data", Rank: 1, Total: 2, Seconds: 1, Ended: start.Add(time.Duration(id) * time.Second)})
+		}
+	})
+	f.step(nil) // the same records
+	jobs := f.h.Jobs()
+	if len(jobs) != 2 || jobs[0].ID.UniqueID != 1 || jobs[1].ID.UniqueID != 2 {
+		t.Fatalf("jobs %v", jobs)
+	}
+	if e := jobs[1].Events; len(e) != 1 || e[0].Text != "failed: no data" || e[0].At != time.Second {
+		t.Errorf("events %v", e)
+	}
+}
+
+// TestSameName distinguishes two jobs with the same number that follow each other within one
+// interval.
+func TestSameName(t *testing.T) {
+	t.Parallel()
+	f := newFeed(Config{})
+	f.step(func(s *protocol.ServerStatus) {
+		j := job(1, 1)
+		j.Seconds = 10
+		s.Jobs = append(s.Jobs, j)
+	})
+	f.step(func(s *protocol.ServerStatus) {
+		s.Jobs[0].Seconds = 0.2
+		s.Ended = []protocol.EndedJob{{UniqueID: 1, Outcome: "cancelled", Rank: -1, Ended: f.now}}
+	})
+	if jobs := f.h.Jobs(); len(jobs) != 2 || jobs[0].Ended == nil || jobs[0].Ended.Outcome != "cancelled" || jobs[1].Ended != nil {
+		t.Errorf("jobs %+v", jobs)
+	}
+}
+
+func TestValidate(t *testing.T) {
+	t.Parallel()
+	err := Config{Jobs: -1, Events: -2}.Validate()
+	if err == nil || !strings.Contains(err.Error(), "Config.Jobs is -1") || !strings.Contains(err.Error(), "Config.Events is -2") {
+		t.Errorf("got %v", err)
+	}
+}
