@@ -11,6 +11,7 @@ import (
 	"github.com/gvw-project/gvw/internal/mapper"
 	"github.com/gvw-project/gvw/internal/programs"
 	"github.com/gvw-project/gvw/internal/run"
+	"github.com/gvw-project/gvw/internal/search"
 	"github.com/gvw-project/gvw/internal/show"
 	"github.com/gvw-project/gvw/internal/tools"
 	"github.com/gvw-project/gvw/internal/train"
@@ -324,6 +325,27 @@ store it elsewhere. All files are readable only by their owner. See docs/securit
 			}},
 		},
 		{
+			Name: "search", Run: search.Command,
+			Sets: []*cli.FlagSet{{
+				At: "gvw search, before the --", Specs: flags.Search,
+				Before: `gvw search trains with many combinations of options, compares them by their loss on
+held-out examples, and trains the model with the best ones.
+
+  gvw search --space 'learning_rate=log:0.01..10 l2=log:1e-9..1e-3' --trials 64 \
+      --parallel 2 --valid test.vw -- -d train.vw -f model
+  gvw search --space 'l=log:0.01..10' --strategy asha --holdout -- -d train.vw --passes 9
+  gvw search --space 'l=log:0.01..10' --valid test.vw -- run -n 2 -- -d train.vw
+  gvw search 1e-10 5e-4 0.01 -- -d train.vw --l2 %    as vw-hypersearch
+`,
+				After: `
+NAME=low..high is a range; log:, int: and logint: change its scale. NAME=a,b is a
+list; flags have the values on and off. Stdout gets the table of trainings, best first,
+and the command with the chosen options. docs/search.md describes the strategies.
+`,
+				Rest: "the learner's options come after --, as in: gvw search --space 'l=log:0.01..10' -- -d train.vw",
+			}},
+		},
+		{
 			Name: "allreduce", Run: tools.AllReduce,
 			Sets: []*cli.FlagSet{{
 				At: "gvw allreduce", Specs: flags.AllReduce,
@@ -396,7 +418,7 @@ func learnHelp(f *cli.FlagSet, all bool) string {
   gvw -d test.vw -t -i model -p predictions    predict
   gvw run -n 4 -- -d train.vw -f model ...     train with 4 processes
   gvw inspect | diff | convert | timeline      look at models and runs
-  gvw topics | infer | svm | factor | nn | version | help
+  gvw search | topics | infer | svm | factor | nn | version | help
   gvw allreduce | malt | doctor | topo | bench    sums, vectors, network
   gvw serve | supervise | jobs | cancel | faults | mapper | hadoop | keygen
 `)

@@ -33,7 +33,7 @@ var flagName = regexp.MustCompile(`(^|[^-\w])--[a-z]\w`)
 func TestLibrariesNameNoFlags(t *testing.T) {
 	programs := []string{
 		"cmd/", "bench/", "quickstart/", "tests/", "tools/",
-		"internal/cli/", "internal/flags/", "internal/files/", "internal/joinflags/", "internal/train/", "internal/run/", "internal/mapper/", "internal/programs/", "internal/show/", "internal/tools/", // parts of gvw
+		"internal/cli/", "internal/flags/", "internal/files/", "internal/joinflags/", "internal/train/", "internal/run/", "internal/search/", "internal/mapper/", "internal/programs/", "internal/show/", "internal/tools/", // parts of gvw
 		"internal/compat/", // the table of vw's options
 		"internal/deps/", "internal/deptest/", "internal/testsum/",
 	}

@@ -132,6 +132,8 @@ var layers = []layer{
 		"internal/run", slices.Concat(bottom, wires, []string{"internal/cli", "internal/flags", "internal/files", "internal/joinflags", "internal/train", "internal/launch", "internal/crash", "internal/checkpoint", "internal/monitor", "internal/spantree/protocol", "internal/spantree/server", "=allreduce", "feature", "hdfsio", "=learn"}),
 		"the launcher divides the options of the learner, and runs a server and workers",
 	},
+	{"internal/search/strategy", nil, "which trials a search makes is a function of seed and losses: no file, no process"},
+	{"internal/search", slices.Concat(bottom, []string{"internal/cli", "internal/flags", "internal/files", "internal/launch", "internal/run", "internal/train", "internal/search/strategy"}), "a search starts this program for each trial; it needs no learner but its command line"},
 	{"internal/programs", slices.Concat(bottom, wires, []string{"internal/cli", "internal/files", "internal/joinflags", "feature", "hdfsio", "learn", "malt", "optim/outer"}), "learners as commands need neither the linear learner as a command nor the launcher"},
 	{"internal/mapper", slices.Concat(bottom, []string{"internal/cli", "internal/flags", "internal/files", "internal/train", "internal/launch", "internal/hadoop", "=allreduce", "hdfsio", "=learn"}), "a map task runs the learner by the contract of Hadoop Streaming"},
 	{"internal/chart", nil, "pictures of values depend on nothing that has values"},
@@ -177,7 +179,7 @@ var layers = []layer{
 	{"internal/status", slices.Concat(bottom, []string{"=allreduce"}), "for cmd and learn"},
 
 	{
-		"cmd", slices.Concat(bottom, wires, []string{"allreduce", "internal/spantree", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim", "internal/background", "internal/monitor", "internal/checkpoint", "internal/cli", "internal/compat", "internal/crash", "internal/flags", "internal/files", "internal/joinflags", "internal/mapper", "internal/programs", "internal/run", "internal/show", "internal/tools", "internal/train", "internal/hadoop", "internal/launch", "internal/rundir", "internal/status", "bench/collective"}),
+		"cmd", slices.Concat(bottom, wires, []string{"allreduce", "internal/spantree", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim", "internal/background", "internal/monitor", "internal/checkpoint", "internal/cli", "internal/compat", "internal/crash", "internal/flags", "internal/files", "internal/joinflags", "internal/mapper", "internal/programs", "internal/run", "internal/search", "internal/show", "internal/tools", "internal/train", "internal/hadoop", "internal/launch", "internal/rundir", "internal/status", "bench/collective"}),
 		"programs combine the packages; no package imports a program",
 	},
 	{"bench", slices.Concat(bottom, wires, []string{"allreduce", "internal/spantree", "bench/collective", "bench/internal", "feature", "hdfsio", "learn", "loss", "malt", "model", "optim"}), "programs that measure the product"},

@@ -158,6 +158,8 @@ var waits = map[string]wait{
 	"internal/tools: examineHere join":             {ends: deadline, by: "Patience", shown: "no answer within %v"},
 	"internal/tools: inNamespace process":          {ends: asked, why: "a benchmark takes as long as its user asks for; WaitDelay bounds its end"},
 	"internal/run: processes.run join":             {ends: joined, why: "its context has ended"},
+	"internal/search: plan.runAll receive":         {ends: asked, n: 2, why: "a training takes as long as its user asks for; the context ends its process"},
+	"internal/search: plan.runAll send":            {ends: local, why: "ended has room for all running jobs"},
 	"internal/train: remaining.Write lock":         {ends: asked, why: "a terminal that a user has stopped blocks all output"},
 	"internal/train: remaining.watch lock":         {ends: asked, why: "a terminal that a user has stopped blocks all output"},
 	"internal/train: remaining.end lock":           {ends: asked, why: "a terminal that a user has stopped blocks all output"},

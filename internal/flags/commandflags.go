@@ -178,6 +178,28 @@ var Supervise = []*cli.Spec{
 	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
 }
 
+// catSearch is the category of the options of gvw search.
+const catSearch = "Search"
+
+// Search are the options of `gvw search`, before the "--".
+var Search = []*cli.Spec{
+	{Name: "space", Kind: cli.Text, Category: catSearch, Arg: "SPACE", Help: "options to vary: 'l=log:0.01..10 b=int:16..20 power_t=0,0.5'"},
+	{Name: "strategy", Kind: cli.Text, Category: catSearch, Arg: "HOW", Choices: []string{"random", "asha", "hyperband", "golden"}, Def: "random", Help: "which trials are made, and how long"},
+	{Name: "trials", Kind: cli.Integer, Positive: true, Max: 1e6, Category: catSearch, Arg: "N", Def: "32", Help: "combinations of options to try"},
+	{Name: "parallel", Kind: cli.Integer, Positive: true, Max: 1024, Category: catSearch, Arg: "N", Def: "1", Help: "trainings that run at the same time"},
+	{Name: "seed", Kind: cli.Integer, Category: catSearch, Arg: "N", Def: "0", Help: "seed of the combinations"},
+	{Name: "valid", Kind: cli.Text, Category: catSearch, Arg: "FILE", Repeat: true, Help: "examples on which trials are compared"},
+	{Name: "holdout", Kind: cli.Boolean, Category: catSearch, Help: "compare them on the examples that their passes hold out"},
+	{Name: "state", Kind: cli.Text, Category: catSearch, Arg: "FILE", Help: "journal of finished trainings, from which a search continues"},
+	{Name: "resource", Kind: cli.Text, Category: catSearch, Arg: "WHAT", Choices: []string{"passes", "examples"}, Help: "what asha and hyperband give to a trial in parts; passes if there are several"},
+	{Name: "max_resource", Kind: cli.Integer, Positive: true, Category: catSearch, Arg: "N", Help: "its greatest amount; that of the command if left out"},
+	{Name: "min_resource", Kind: cli.Integer, Positive: true, Category: catSearch, Arg: "N", Help: "its least amount: 1 pass, 2 without --valid, or 1/ETA^3 of the examples if left out"},
+	{Name: "eta", Kind: cli.Integer, Category: catSearch, Arg: "ETA", Def: "3", Max: 100, Positive: true, Help: "1/ETA of the trials get ETA times as much"},
+	{Name: "tolerance", Kind: cli.Float, Positive: true, Category: catSearch, Arg: "X", Def: "0.01", Help: "relative size of the range at which golden ends"},
+	{Name: "quiet", Kind: cli.Boolean, Category: catSearch, Help: "no line for each training"},
+	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
+}
+
 // catMapper is the category of the options of gvw mapper.
 const catMapper = "Map task"
 

@@ -73,6 +73,7 @@ type Result struct {
 	Hung    bool          // it hung and was killed
 	Spared  bool          // it failed, and the others continued without it
 	After   time.Duration // time since the start of the job
+	CPU     time.Duration // processor time, with that of processes that it has waited for
 	Err     error         // the worker could not be started, or waited for
 
 	at time.Time // of the end of the process; its output may end later
@@ -198,6 +199,7 @@ func inherit(cmd *exec.Cmd, variable string, f *os.File) {
 // result returns the outcome of a process that has ended. at is the time from untilExit, err the error of cmd.Wait.
 func result(rank, attempt int, cmd *exec.Cmd, at time.Time, err error) Result {
 	r := Result{Rank: rank, Attempt: attempt, Pid: cmd.Process.Pid, Code: cmd.ProcessState.ExitCode(), at: at}
+	r.CPU = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	if at.IsZero() {
 		r.at = time.Now()
 	}

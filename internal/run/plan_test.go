@@ -177,7 +177,7 @@ func TestRefusedPlans(t *testing.T) {
 func TestWorkerEnvironment(t *testing.T) {
 	env := []string{"HOME=/", "GVW_PASSES=3", "GVW_WORKERS=2", "GVW_FAULT=x", "GVW_LAUNCHER_FD=7", "GVWX=1"}
 	want := []string{"HOME=/", "GVW_FAULT=x", "GVWX=1"}
-	if diff := cmp.Diff(want, workerEnv(env, testTable())); diff != "" {
+	if diff := cmp.Diff(want, WorkerEnv(env, testTable())); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

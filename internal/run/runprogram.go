@@ -137,7 +137,7 @@ func (p *launcher) runProgram(ctx context.Context, j *programJob, all *processes
 	watch := all.watch
 	cmds := make([]*exec.Cmd, j.workers)
 	for rank := range cmds {
-		cmds[rank] = all.command(rank, j.env(workerEnv(p.Env, p.table), rank), p.Stdout, j.command[0], j.command[1:])
+		cmds[rank] = all.command(rank, j.env(WorkerEnv(p.Env, p.table), rank), p.Stdout, j.command[0], j.command[1:])
 	}
 	results, root, err := all.run(ctx, cmds, launch.Job{
 		Secret: secret, EmptyStdin: true,

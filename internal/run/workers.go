@@ -31,7 +31,7 @@ func (p *launcher) runWorkers(ctx context.Context, fsys *hdfsio.URLs, all *proce
 		return fmt.Errorf("cannot find this program to start workers: %w", err)
 	}
 	pl, watch, logs := all.plan, all.watch, all.logs
-	env := workerEnv(p.Env, p.table)
+	env := WorkerEnv(p.Env, p.table)
 	cmds := make([]*exec.Cmd, len(pl.workers)+len(pl.spares)) // ranks, then spares
 	for rank, w := range slices.Concat(pl.workers, pl.spares) {
 		// The full slice expression makes append copy: all workers share env.
@@ -106,9 +106,9 @@ func removeAsides(fsys *hdfsio.URLs, w *cli.Settings, pid int) error {
 // defaultRestarts is the default of --max_restarts.
 const defaultRestarts = 3
 
-// workerEnv returns the environment without the variables that set options: the arguments of
+// WorkerEnv returns the environment without the variables that set options: the arguments of
 // the workers have their values, divided among the ranks.
-func workerEnv(env []string, t *cli.Table) []string {
+func WorkerEnv(env []string, t *cli.Table) []string {
 	options := map[string]bool{}
 	for _, s := range t.Specs() {
 		options[s.Env()] = true
