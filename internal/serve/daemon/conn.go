@@ -24,6 +24,7 @@ type conn struct {
 	read func() (*buffers, int, error) // waits for bytes without a buffer, then takes one
 	part []byte                        // of a line that has arrived only in part
 	seen bool                          // bytes have arrived
+	near bool                          // the client is on this machine
 }
 
 // serve answers lines until either end closes the connection, or the server ends.
@@ -129,6 +130,7 @@ func (c *conn) answer(ctx context.Context, e *engine.Engine, b *buffers, in []by
 		return nil, err
 	}
 	defer m.Put(s)
+	s.AnyFile = c.near
 	for len(b.out) < maxAnswers {
 		end := bytes.IndexByte(in, '\n')
 		if end < 0 || len(c.part)+end > c.s.cfg.MaxLine {

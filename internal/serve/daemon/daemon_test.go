@@ -105,6 +105,7 @@ func TestProtocol(t *testing.T) {
 		{"binary", []string{"\x00abc\n|a x\n"}, "error: this is vw's binary format: send text, one example a line\n"},
 		{"long", []string{"|a x\n" + long + "\n|a x\n"}, "0\nerror: the line is longer than 100 bytes\n"},
 		{"long in pieces", []string{"|a x\n" + long[:60], long[60:] + long}, "0\nerror: the line is longer than 100 bytes\n"},
+		{"file", []string{"save_/x|\n|a x\n"}, "error: cannot save the model: this server saves no models\n0\n"}, // not that it is no relative name
 		{"fault", []string{"save_x|\n|a x\n"}, "error: cannot save the model: this server saves no models\n0\n"},
 		{"nothing", nil, ""},
 	} {

@@ -100,10 +100,21 @@ func (s *Server) serve(ctx context.Context, nc net.Conn) {
 	}
 	s.conns[nc] = struct{}{}
 	s.all.Go(func() {
-		c := conn{s: s, nc: nc}
+		c := conn{s: s, nc: nc, near: onThisMachine(nc)}
 		c.serve(ctx)
 		s.mu.Lock()
 		delete(s.conns, nc)
 		s.mu.Unlock()
 	})
+}
+
+// onThisMachine reports whether a client connects over the loopback interface or a local socket.
+func onThisMachine(nc net.Conn) bool {
+	switch a := nc.RemoteAddr().(type) {
+	case *net.TCPAddr:
+		return a.IP.IsLoopback()
+	case *net.UnixAddr:
+		return true
+	}
+	return false
 }

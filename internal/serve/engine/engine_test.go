@@ -155,6 +155,41 @@ func TestSaveCommand(t *testing.T) {
 	}
 }
 
+// A client that may be a stranger saves below the working directory only, and permission ends with the session.
+func TestStrangersSaveBelowTheWorkingDirectory(t *testing.T) {
+	var files store
+	e := newEngine(t, Config{Save: files.save})
+	for _, name := range []string{"/etc/passwd", "../model", "a/../../model", "hdfs://host/model", "C:model"} {
+		if _, err := ask(t, e, Text, "save_"+name+"|"); err == nil || !strings.Contains(err.Error(), "relative name") {
+			t.Errorf("save_%s: got %v, want a refusal", name, err)
+		}
+	}
+	if _, err := ask(t, e, Text, "save_models/new|"); err != nil {
+		t.Error(err)
+	}
+	m := e.Acquire()
+	s, err := m.Session(Text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.AnyFile = true
+	if _, err := s.Answer(t.Context(), nil, []byte("save_/tmp/model|")); err != nil {
+		t.Error(err)
+	}
+	if m.Put(s); s.AnyFile {
+		t.Error("the next client may name any file")
+	}
+	if err := m.Release(); err != nil {
+		t.Error(err)
+	}
+	if len(files.files) != 2 {
+		t.Errorf("%d files were saved, want 2", len(files.files))
+	}
+	if err := e.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 // While examples are learned, the checkpoint lacks at most Every of them, however slow a save is.
 // Close saves the rest.
 func TestCheckpointLacksAtMostEvery(t *testing.T) {

@@ -81,5 +81,6 @@ func (m *Model) Session(k Kind) (*Session, error) {
 // Put takes back a session of m.
 func (m *Model) Put(s *Session) {
 	s.Release()
+	s.AnyFile = false
 	m.idle[s.kind].Put(s)
 }

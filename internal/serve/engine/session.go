@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"path/filepath"
+	"strings"
 
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/internal/plain"
@@ -15,6 +17,10 @@ import (
 // Session answers lines for one goroutine.
 type Session struct {
 	*learn.Session
+	// AnyFile lets the command save_NAME write any file. false: one in the working directory or below it, since the client
+	// may be a stranger. Put makes it false.
+	AnyFile bool
+
 	model *Model
 	kind  Kind
 	tag   []byte
@@ -90,6 +96,9 @@ func (s *Session) save(ctx context.Context) error {
 	e, name := s.model.engine, s.model.engine.cfg.Final
 	if len(s.tag) >= 6 && s.tag[4] == '_' {
 		name = string(s.tag[5:])
+		if !s.AnyFile && (!filepath.IsLocal(name) || strings.Contains(name, ":")) {
+			return &LineError{fmt.Errorf("%s: clients of other machines and of HTTP save only below the server's working directory: give a relative name", plain.Text(string(s.tag)))}
+		}
 	}
 	if name == "" {
 		return &LineError{fmt.Errorf("%s: there is no file to save to: give a name, as in save_NAME", plain.Text(string(s.tag)))}
