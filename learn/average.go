@@ -8,6 +8,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/learn/internal/avgstage"
+	"github.com/gvw-project/gvw/learn/internal/trainer"
 	"github.com/gvw-project/gvw/learn/internal/usage"
 	"github.com/gvw-project/gvw/optim/ftrl"
 	"github.com/gvw-project/gvw/optim/masgd"
@@ -195,7 +196,7 @@ func (c *Config) validateAverage(f *usage.Faults) {
 }
 
 // averaging returns the stage of model averaging.
-func (r *runner) averaging(passes int) (stage, error) {
+func (r *runner) averaging(passes int) (trainer.Stage, error) {
 	c := &r.cfg
 	if c.averagesSums() {
 		online, err := r.online(passes)

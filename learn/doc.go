@@ -22,7 +22,7 @@
 //
 // Package sgdstage has the stages of online learning, whose exchange averages the weights.
 // Package batchstage has the stage of a batch solver, whose exchange adds losses,
-// gradients and curvatures. A trainer runs one stage, or two in the hybrid: the first
+// gradients and curvatures. Package trainer runs one stage, or two in the hybrid: the first
 // passes its weights to the second, and the steps are numbered through. A run in one
 // process is a job of one rank: the same code, with [allreduce.Local].
 //
@@ -43,7 +43,7 @@
 //
 // # Losses
 //
-// A trainer is an [allreduce.Recoverable]. Where the job recovers from losses (Keep), the
+// The trainer is an [allreduce.Recoverable]. Where the job recovers from losses (Keep), the
 // state of a step is left whole until its commit, and another process may replace a lost
 // rank between any two steps. The replacement reads the state from any rank. The model has
 // the same bytes as without the loss.

@@ -10,6 +10,7 @@ import (
 	"github.com/gvw-project/gvw/internal/maltjob"
 	"github.com/gvw-project/gvw/learn/internal/maltstage"
 	"github.com/gvw-project/gvw/learn/internal/sgdstage"
+	"github.com/gvw-project/gvw/learn/internal/trainer"
 	"github.com/gvw-project/gvw/learn/internal/usage"
 	"github.com/gvw-project/gvw/malt"
 	"github.com/gvw-project/gvw/malt/graph"
@@ -125,7 +126,7 @@ func (c *Config) validateMalt(f *usage.Faults) {
 }
 
 // async returns the stage of asynchronous training by the passes of a learner, whose state is in online.
-func (r *runner) async(passes maltstage.Passes, online *sgdstage.Online) stage {
+func (r *runner) async(passes maltstage.Passes, online *sgdstage.Online) trainer.Stage {
 	c := &r.cfg
 	return maltstage.New(passes, online, c.maltStage(new(usage.Faults)), c.maltJob())
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
 	"github.com/gvw-project/gvw/internal/spantree/server"
+	"github.com/gvw-project/gvw/learn/internal/trainer"
 	"github.com/gvw-project/gvw/optim"
 	"github.com/gvw-project/gvw/option"
 )
@@ -42,11 +43,11 @@ var disturbances = []string{"again", "replaced", "results"}
 // only at points on which all ranks agree.
 type rehearsal struct {
 	t      *testing.T
-	config func(rank int) Config  // without a cluster
-	commit func(m *trainer) error // instead of Commit; nil: Commit
-	plan   map[int]disturbance    // by step
+	config func(rank int) Config                    // without a cluster
+	commit func(rank int, m *trainer.Trainer) error // instead of Commit; nil: Commit
+	plan   map[int]disturbance                      // by step
 
-	began, exchanged map[int]chan *trainer // the source's, in a step with a disturbance
+	began, exchanged map[int]chan *trainer.Trainer // the source's, in a step with a disturbance
 	taken            map[int]chan struct{}
 	last             [][]byte // the results of each rank in its last undisturbed step; nil: there are none
 }
@@ -54,11 +55,11 @@ type rehearsal struct {
 func newRehearsal(t *testing.T, config func(rank int) Config, plan ...disturbance) *rehearsal {
 	h := &rehearsal{
 		t: t, config: config, plan: map[int]disturbance{},
-		began: map[int]chan *trainer{}, exchanged: map[int]chan *trainer{}, taken: map[int]chan struct{}{},
+		began: map[int]chan *trainer.Trainer{}, exchanged: map[int]chan *trainer.Trainer{}, taken: map[int]chan struct{}{},
 	}
 	for _, d := range plan {
 		h.plan[d.step] = d
-		h.began[d.step], h.exchanged[d.step] = make(chan *trainer, 1), make(chan *trainer, 1)
+		h.began[d.step], h.exchanged[d.step] = make(chan *trainer.Trainer, 1), make(chan *trainer.Trainer, 1)
 		h.taken[d.step] = make(chan struct{})
 	}
 	return h
@@ -102,7 +103,7 @@ func (h *rehearsal) run(ranks int) ([]*Report, []error) {
 // attempt is a rank's runner and machine.
 type attempt struct {
 	r *runner
-	m *trainer
+	m *trainer.Trainer
 }
 
 // first joins the job. Later machines use the group of the first one.
@@ -152,7 +153,7 @@ func (h *rehearsal) rank(ctx context.Context, rank int, cluster *allreduce.Confi
 		switch {
 		case err != nil:
 		case h.commit != nil:
-			err = h.commit(a.m)
+			err = h.commit(rank, a.m)
 		default:
 			err = a.m.Commit()
 		}
@@ -164,7 +165,7 @@ func (h *rehearsal) rank(ctx context.Context, rank int, cluster *allreduce.Confi
 			<-h.taken[step] // no exchange begins while results are asked for
 		}
 	}
-	if err := a.r.finish(a.m.stage); err != nil {
+	if err := a.r.finish(a.m.Stage()); err != nil {
 		return nil, err
 	}
 	return a.r.end(ctx)
@@ -175,13 +176,13 @@ func (h *rehearsal) rank(ctx context.Context, rank int, cluster *allreduce.Confi
 func (h *rehearsal) step(ctx context.Context, a attempt, g *allreduce.Group, again bool) error {
 	keeps := a.r.job.Keep
 	before := bytesOf(keeps, a.m.WriteState)
-	if keeps && a.m.steps > 0 && a.m.known {
+	if keeps && known(a.m) {
 		h.results(a, "before Work")
 	}
 	if err := a.m.Work(ctx); err != nil {
 		return err
 	}
-	if keeps && a.m.steps > 0 && a.m.known {
+	if keeps && known(a.m) {
 		h.results(a, "after Work")
 	}
 	if err := a.m.Exchange(ctx, g); err != nil {
@@ -203,10 +204,15 @@ func (h *rehearsal) step(ctx context.Context, a attempt, g *allreduce.Group, aga
 	return nil
 }
 
+// known reports whether a machine has results of its last step.
+func known(m *trainer.Trainer) bool {
+	return !errors.Is(m.WriteResults(io.Discard), allreduce.ErrNoResults)
+}
+
 // results checks that the results of the last step have not changed.
 func (h *rehearsal) results(a attempt, when string) {
 	if was := h.last[a.r.job.Rank]; was != nil && !bytes.Equal(was, bytesOf(true, a.m.WriteResults)) {
-		h.t.Errorf("%s of step %d the results of the step before are others", when, a.m.steps)
+		h.t.Errorf("%s of a step the results of the step before are others", when)
 	}
 }
 
@@ -249,7 +255,7 @@ func (h *rehearsal) replace(ctx context.Context, d disturbance, old attempt, clu
 			return a, err
 		}
 	}
-	if err := carry(<-write(ctx, h.began[d.step], (*trainer).WriteState), a.m.ReadState); err != nil {
+	if err := carry(<-write(ctx, h.began[d.step], (*trainer.Trainer).WriteState), a.m.ReadState); err != nil {
 		return a, err
 	}
 	if err := a.m.Work(ctx); err != nil {
@@ -264,7 +270,7 @@ func (h *rehearsal) replace(ctx context.Context, d disturbance, old attempt, clu
 	if err := old.m.Exchange(ctx, g); err != nil {
 		return a, err
 	}
-	return a, carry(<-write(ctx, h.exchanged[d.step], (*trainer).WriteResults), a.m.ReadResults)
+	return a, carry(<-write(ctx, h.exchanged[d.step], (*trainer.Trainer).WriteResults), a.m.ReadResults)
 }
 
 // written is the output of a machine.
@@ -274,7 +280,7 @@ type written struct {
 }
 
 // write makes the machine from the channel write, in another goroutine than its own.
-func write(ctx context.Context, from <-chan *trainer, what func(*trainer, io.Writer) error) <-chan written {
+func write(ctx context.Context, from <-chan *trainer.Trainer, what func(*trainer.Trainer, io.Writer) error) <-chan written {
 	out := make(chan written, 1)
 	go func() {
 		select {

@@ -15,6 +15,7 @@ import (
 	"github.com/gvw-project/gvw/learn/internal/modelsource"
 	"github.com/gvw-project/gvw/learn/internal/output"
 	"github.com/gvw-project/gvw/learn/internal/tally"
+	"github.com/gvw-project/gvw/learn/internal/trainer"
 	"github.com/gvw-project/gvw/learn/internal/training"
 	"github.com/gvw-project/gvw/learn/internal/usage"
 	"github.com/gvw-project/gvw/learn/internal/vwtext"
@@ -165,16 +166,16 @@ func (r *runner) train(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer m.close()
+	defer m.Close()
 	if err := r.job.Group.Run(ctx, m); err != nil {
 		return err
 	}
-	return r.finish(m.stage)
+	return r.finish(m.Stage())
 }
 
 // finish ends the training whose last stage is given. In a test, a model of the FTRL family
 // keeps its sums.
-func (r *runner) finish(last stage) (err error) {
+func (r *runner) finish(last trainer.Stage) (err error) {
 	r.outcome, err = last.Finish()
 	if r.initial != nil {
 		r.outcome.Followed = ftrl.Sums{Norm: r.initial.base.Nsx, TotalWeight: r.initial.base.TotalWeight}

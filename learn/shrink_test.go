@@ -172,7 +172,7 @@ func (s shrinking) rank(ctx context.Context, c Config, smaller *allreduce.Config
 			return nil, err
 		}
 	}
-	if err := r.finish(m.stage); err != nil {
+	if err := r.finish(m.Stage()); err != nil {
 		return nil, err
 	}
 	return r.end(ctx)
@@ -321,7 +321,7 @@ func weightsOf(t *testing.T, file []byte) []float32 {
 func TestBestPassIsForgotten(t *testing.T) {
 	r, m := local(t, small(func(c *Config) { c.Holdout.Off, c.Holdout.Period = false, 3 }))
 	step(t, r, m)
-	sgd := m.stage.(*sgdstage.Online)
+	sgd := m.Stage().(*sgdstage.Online)
 	if !r.tally.Stop.Known || sgd.Best == nil {
 		t.Fatal("a pass with held-out examples has left nothing that is best")
 	}

@@ -5,9 +5,13 @@ package learn
 import (
 	"slices"
 
+	"github.com/gvw-project/gvw/learn/internal/avgstage"
 	"github.com/gvw-project/gvw/learn/internal/batchstage"
+	"github.com/gvw-project/gvw/learn/internal/ldastage"
+	"github.com/gvw-project/gvw/learn/internal/maltstage"
 	"github.com/gvw-project/gvw/learn/internal/output"
 	"github.com/gvw-project/gvw/learn/internal/sgdstage"
+	"github.com/gvw-project/gvw/learn/internal/trainer"
 	"github.com/gvw-project/gvw/learn/internal/training"
 	"github.com/gvw-project/gvw/model"
 	"github.com/gvw-project/gvw/optim"
@@ -18,16 +22,26 @@ import (
 
 // The stages of a training, made of its configuration and of the loaded model.
 
+var (
+	_ trainer.Stage = (*sgdstage.Online)(nil)
+	_ trainer.Stage = (*sgdstage.Classes)(nil)
+	_ trainer.Stage = (*batchstage.Batch)(nil)
+	_ trainer.Stage = (*ldastage.Stage)(nil)
+	_ trainer.Stage = (*maltstage.Stage)(nil)
+	_ trainer.Stage = (*avgstage.Stage)(nil)
+	_ trainer.Stage = (*avgstage.Online)(nil)
+)
+
 // trainer returns the trainer of the run, with its first stage.
-func (r *runner) trainer() (*trainer, error) {
-	c := &trainer{
-		job: r.job, tally: r.tally, files: r.files, provenance: r.provenance, log: r.cfg.Diagnostics.Log, passes: r.cfg.maxPasses(),
+func (r *runner) trainer() (*trainer.Trainer, error) {
+	c := trainer.Config{
+		Job: r.job, Tally: r.tally, Files: r.files, Provenance: r.provenance, Log: r.cfg.Diagnostics.Log, Passes: r.cfg.maxPasses(),
 	}
-	var first stage
+	var first trainer.Stage
 	var err error
 	switch {
 	case r.cfg.Hybrid != nil && !r.cfg.TestOnly:
-		c.then = r.second
+		c.Then = r.second
 		if r.cfg.Average.on() {
 			first, err = r.averaging(r.cfg.Hybrid.SGDPasses)
 		} else {
@@ -63,7 +77,7 @@ func (r *runner) trainer() (*trainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.begin(first), nil
+	return trainer.New(c, first), nil
 }
 
 // online returns the stage of SGD with simple labels, for training or testing.
@@ -211,7 +225,7 @@ func (r *runner) batch(w []float32, passes int) (*batchstage.Batch, error) {
 // second makes the second stage of the hybrid. The hybrid is equivalent to two runs of vw: SGD,
 // then L-BFGS from its model. Only the weights and the label range pass from one to the other.
 // If left is nil, a state with both follows.
-func (r *runner) second(left stage) (stage, error) {
+func (r *runner) second(left trainer.Stage) (trainer.Stage, error) {
 	w := make([]float32, 1<<r.cfg.Features.Bits)
 	if left != nil {
 		out, err := left.Finish()

@@ -20,6 +20,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/learn/internal/snapshot"
+	"github.com/gvw-project/gvw/learn/internal/trainer"
 	"github.com/gvw-project/gvw/option"
 )
 
@@ -36,7 +37,7 @@ func joined(ctx context.Context, c Config) (*runner, error) {
 }
 
 // local returns a runner of one process and its machine.
-func local(t testing.TB, c Config) (*runner, *trainer) {
+func local(t testing.TB, c Config) (*runner, *trainer.Trainer) {
 	t.Helper()
 	r, err := joined(t.Context(), c)
 	if err != nil {
@@ -103,7 +104,7 @@ func TestStateOfAnotherOrigin(t *testing.T) {
 }
 
 // step does one; false: there is none.
-func step(t testing.TB, r *runner, m *trainer) bool {
+func step(t testing.TB, r *runner, m *trainer.Trainer) bool {
 	t.Helper()
 	if _, more := m.Next(); !more {
 		return false
@@ -168,7 +169,7 @@ func TestRunContinuesFromAState(t *testing.T) {
 				}
 				for step(t, r, m) {
 				}
-				if err := r.finish(m.stage); err != nil {
+				if err := r.finish(m.Stage()); err != nil {
 					t.Fatal(err)
 				}
 				again, err := r.end(t.Context())

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/learn/internal/sgdstage"
+	"github.com/gvw-project/gvw/learn/internal/trainer"
 )
 
 // freed reports whether the memory of v was freed.
@@ -68,8 +69,8 @@ func TestHybridReleasesTables(t *testing.T) {
 			var ended atomic.Int32
 			left := make([]*atomic.Bool, ranks)
 			machine := make([]*atomic.Bool, ranks)
-			h.commit = func(m *trainer) error {
-				rank, sgd := m.job.Rank, m.stage
+			h.commit = func(rank int, m *trainer.Trainer) error {
+				sgd := m.Stage()
 				o, is := sgd.(*sgdstage.Online)
 				if !is {
 					err := m.Commit()
@@ -89,7 +90,7 @@ func TestHybridReleasesTables(t *testing.T) {
 				if err := m.Commit(); err != nil {
 					return err
 				}
-				if _, more := m.stage.(*sgdstage.Online); more {
+				if _, more := m.Stage().(*sgdstage.Online); more {
 					return nil
 				}
 				ended.Add(1)

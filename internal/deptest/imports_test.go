@@ -166,6 +166,7 @@ var layers = []layer{
 	{"learn/internal/reductions", slices.Concat(bottom, []string{"learn/internal/reduction"}), "the table of learners imports all of them, and nothing else"},
 	{"learn/internal/snapshot", bottom, "the encoding of a state does not depend on its contents"},
 	{"learn/internal/tally", slices.Concat(bottom, wires, []string{"allreduce", "feature", "loss", "model", "learn/metric", "learn/internal/examples", "learn/internal/job", "learn/internal/output", "learn/internal/snapshot", "learn/internal/vwtext"}), "predictions are counted in the same way for all stages"},
+	{"learn/internal/trainer", slices.Concat(bottom, wires, []string{"allreduce", "learn/internal/job", "learn/internal/output", "learn/internal/snapshot", "learn/internal/tally", "learn/internal/training", "learn/internal/usage"}), "the steps of a training do not depend on the stage that makes them"},
 	{"learn/internal/training", slices.Concat(bottom, []string{"model", "optim"}), "the parts that stages share need no stage"},
 	{"learn/internal/vwtext", slices.Concat(bottom, []string{"feature", "loss", "learn/metric", "learn/internal/snapshot"}), "vw's output format does not depend on the stage"},
 	{"learn/factor", slices.Concat(bottom, []string{"learn/internal/modelbytes"}), "a model learns from one rating at a time: it needs no files, no job and no training loop"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package learn
+package trainer
 
 import (
 	"context"
@@ -10,39 +10,45 @@ import (
 	"slices"
 
 	"github.com/gvw-project/gvw/allreduce"
-	"github.com/gvw-project/gvw/learn/internal/avgstage"
-	"github.com/gvw-project/gvw/learn/internal/batchstage"
 	"github.com/gvw-project/gvw/learn/internal/job"
-	"github.com/gvw-project/gvw/learn/internal/ldastage"
-	"github.com/gvw-project/gvw/learn/internal/maltstage"
 	"github.com/gvw-project/gvw/learn/internal/output"
-	"github.com/gvw-project/gvw/learn/internal/sgdstage"
 	"github.com/gvw-project/gvw/learn/internal/snapshot"
 	"github.com/gvw-project/gvw/learn/internal/tally"
 	"github.com/gvw-project/gvw/learn/internal/training"
 	"github.com/gvw-project/gvw/learn/internal/usage"
 )
 
-// trainer is the state machine of a whole training. It runs one stage or, in the hybrid, two.
+// Config has what a trainer works with.
+type Config struct {
+	Job        *job.Job
+	Tally      *tally.Tally
+	Files      *output.PredictionFiles
+	Provenance job.Provenance
+	Log        *slog.Logger
+	Passes     int // of the whole training if it does not stop early
+	// Then makes the next stage from the outcome of the first one. If left is nil, a state
+	// will be read into the new stage. nil: there is no next stage.
+	Then func(left Stage) (Stage, error)
+}
+
+// Trainer is the state machine of a whole training. It runs one stage or, in the hybrid, two.
 // The steps are numbered through, so that a replacement can start at any of them.
 //
 // In a job that recovers from losses, other ranks may ask for two things: the state after each
 // commit, and the results after each exchange. Both are built once and stay unchanged until the
 // next step replaces them. So they can be written at any time, whatever this rank does
 // meanwhile.
-type trainer struct {
+type Trainer struct {
 	job        *job.Job
 	tally      *tally.Tally
 	files      *output.PredictionFiles
 	provenance job.Provenance
 	log        *slog.Logger
-	passes     int // of the whole training if it does not stop early
+	passes     int
 
-	stage stage // the current one
-	nth   int   // its number, from 0
-	// then makes the next stage from the outcome of the current one. If left is nil, a state
-	// will be read into the new stage. nil: there is no next stage.
-	then func(left stage) (stage, error)
+	stage Stage                           // the current one
+	nth   int                             // its number, from 0
+	then  func(left Stage) (Stage, error) // Config.Then; nil once it has been called
 
 	steps     int  // steps completed
 	predicted int  // those whose predictions belong into -p and -r
@@ -56,10 +62,10 @@ type trainer struct {
 	known   bool              // results is set
 }
 
-// stage is a machine that can write and read its state and its results. Its arrays come in one
+// Stage is a machine that can write and read its state and its results. Its arrays come in one
 // order for writing and reading. Which arrays there are may depend on the fields that Shared
 // codes, so these come first.
-type stage interface {
+type Stage interface {
 	allreduce.Machine
 	// Finish ends training and returns its outcome.
 	Finish() (training.Outcome, error)
@@ -82,34 +88,30 @@ type stage interface {
 	OutcomeArrays() []snapshot.Array
 }
 
-var (
-	_ stage = (*sgdstage.Online)(nil)
-	_ stage = (*sgdstage.Classes)(nil)
-	_ stage = (*batchstage.Batch)(nil)
-	_ stage = (*ldastage.Stage)(nil)
-	_ stage = (*maltstage.Stage)(nil)
-	_ stage = (*avgstage.Stage)(nil)
-	_ stage = (*avgstage.Online)(nil)
+var _ allreduce.Shrinker = (*Trainer)(nil)
 
-	_ allreduce.Shrinker = (*trainer)(nil)
-)
-
-// begin sets the first stage.
-func (c *trainer) begin(first stage) *trainer {
-	c.job.Own = c.own
-	c.stage = first
-	return c
+// New returns a trainer with its first stage.
+func New(c Config, first Stage) *Trainer {
+	t := &Trainer{
+		job: c.Job, tally: c.Tally, files: c.Files, provenance: c.Provenance, log: c.Log, passes: c.Passes,
+		stage: first, then: c.Then,
+	}
+	t.job.Own = t.own
+	return t
 }
 
-// close ends what a stage has open between two steps, such as a pass that it reads in parts.
-func (c *trainer) close() {
+// Stage returns the current stage.
+func (c *Trainer) Stage() Stage { return c.stage }
+
+// Close ends what a stage has open between two steps, such as a pass that it reads in parts.
+func (c *Trainer) Close() {
 	if open, ok := c.stage.(interface{ Close() }); ok {
 		open.Close()
 	}
 }
 
 // own codes what a replacement of this rank needs besides its record.
-func (c *trainer) own(d *snapshot.Coder) {
+func (c *Trainer) own(d *snapshot.Coder) {
 	c.provenance.Code(d, c.job.Rank)
 	c.tally.Own(d)
 	n := c.nth
@@ -122,7 +124,7 @@ func (c *trainer) own(d *snapshot.Coder) {
 
 // Keep is called when the job is wired. recovers reports whether it recovers from losses, so
 // that the state must survive each step.
-func (c *trainer) Keep(recovers bool) {
+func (c *Trainer) Keep(recovers bool) {
 	j := c.job
 	j.Keep = recovers && j.Group.Size() > 1
 	j.Rank, j.Total = j.Group.Rank(), j.Group.Size()
@@ -132,10 +134,10 @@ func (c *trainer) Keep(recovers bool) {
 }
 
 // Next returns the name of the next step, and reports whether there is one.
-func (c *trainer) Next() (string, bool) { return c.stage.Next() }
+func (c *Trainer) Next() (string, bool) { return c.stage.Next() }
 
 // Work makes this rank's contribution to the current step.
-func (c *trainer) Work(ctx context.Context) error {
+func (c *Trainer) Work(ctx context.Context) error {
 	if c.corrupt != nil {
 		return c.corrupt
 	}
@@ -151,7 +153,7 @@ func (c *trainer) Work(ctx context.Context) error {
 }
 
 // Exchange makes the results from the contributions of all ranks.
-func (c *trainer) Exchange(ctx context.Context, g *allreduce.Group) error {
+func (c *Trainer) Exchange(ctx context.Context, g *allreduce.Group) error {
 	c.known = false
 	if c.corrupt != nil {
 		return c.corrupt
@@ -169,7 +171,7 @@ func (c *trainer) Exchange(ctx context.Context, g *allreduce.Group) error {
 }
 
 // keepResults builds what WriteResults writes. A job that does not recover needs none.
-func (c *trainer) keepResults() {
+func (c *Trainer) keepResults() {
 	if !c.job.Keep {
 		return
 	}
@@ -183,7 +185,7 @@ func (c *trainer) keepResults() {
 }
 
 // Commit makes the results the state. It enters the next stage if this one has no more steps.
-func (c *trainer) Commit() error {
+func (c *Trainer) Commit() error {
 	if err := c.stage.Commit(); err != nil {
 		return err
 	}
@@ -208,7 +210,7 @@ func (c *trainer) Commit() error {
 
 // advance enters the next stage. left is the current stage, or nil if a state of the next one
 // is about to be read.
-func (c *trainer) advance(left stage) error {
+func (c *Trainer) advance(left Stage) error {
 	st, err := c.then(left)
 	if err != nil {
 		return err
@@ -220,7 +222,7 @@ func (c *trainer) advance(left stage) error {
 }
 
 // current returns the state between two steps. It reuses buf for the small fields.
-func (c *trainer) current(buf []byte) snapshot.Snapshot {
+func (c *Trainer) current(buf []byte) snapshot.Snapshot {
 	if c.steps == 0 { // every rank can make the initial state by itself
 		return snapshot.Snapshot{}
 	}
@@ -235,7 +237,7 @@ func (c *trainer) current(buf []byte) snapshot.Snapshot {
 
 // WriteState writes the state from which the next step starts, for another rank or a
 // checkpoint.
-func (c *trainer) WriteState(w io.Writer) error {
+func (c *Trainer) WriteState(w io.Writer) error {
 	p := c.state
 	if !c.job.Keep {
 		if c.job.Total > 1 {
@@ -250,7 +252,7 @@ func (c *trainer) WriteState(w io.Writer) error {
 }
 
 // ReadState continues from the state that another rank or an earlier attempt has written.
-func (c *trainer) ReadState(r io.Reader) error {
+func (c *Trainer) ReadState(r io.Reader) error {
 	if err := c.readState(r); err != nil {
 		return fmt.Errorf("rank %d: cannot take over a state: %w", c.job.Rank, drained(r, err))
 	}
@@ -265,7 +267,7 @@ func drained(r io.Reader, err error) error {
 	return err
 }
 
-func (c *trainer) readState(r io.Reader) error {
+func (c *Trainer) readState(r io.Reader) error {
 	p, arrays, err := snapshot.Read(r, snapshot.StateMark)
 	if err != nil {
 		return err
@@ -313,7 +315,7 @@ func (c *trainer) readState(r io.Reader) error {
 
 // adopt sets the counters of this rank from its record, which a lost attempt of the rank may
 // have sent.
-func (c *trainer) adopt() error {
+func (c *Trainer) adopt() error {
 	r, err := c.job.Adopt()
 	if err != nil {
 		return err
@@ -323,7 +325,7 @@ func (c *trainer) adopt() error {
 }
 
 // stageOf enters the stage to which a state belongs: the current one or the next.
-func (c *trainer) stageOf(p *snapshot.Snapshot) error {
+func (c *Trainer) stageOf(p *snapshot.Snapshot) error {
 	switch {
 	case p.Phase == c.nth:
 		return nil
@@ -335,7 +337,7 @@ func (c *trainer) stageOf(p *snapshot.Snapshot) error {
 
 // WriteResults writes the results of the last completed step. A rank that is one step behind
 // needs no more than these.
-func (c *trainer) WriteResults(w io.Writer) error {
+func (c *Trainer) WriteResults(w io.Writer) error {
 	if !c.known {
 		return allreduce.ErrNoResults
 	}
@@ -346,7 +348,7 @@ func (c *trainer) WriteResults(w io.Writer) error {
 }
 
 // ReadResults completes the current step with the results that another rank has written.
-func (c *trainer) ReadResults(r io.Reader) error {
+func (c *Trainer) ReadResults(r io.Reader) error {
 	if err := c.readResults(r); err != nil {
 		return fmt.Errorf("rank %d: cannot take over the results of step %d: %w", c.job.Rank, c.steps+1, drained(r, err))
 	}
@@ -354,7 +356,7 @@ func (c *trainer) ReadResults(r io.Reader) error {
 }
 
 // readResults replaces the exchange of the current step. Commit follows, as after an exchange.
-func (c *trainer) readResults(r io.Reader) error {
+func (c *Trainer) readResults(r io.Reader) error {
 	p, arrays, err := snapshot.Read(r, snapshot.ResultsMark)
 	if err != nil {
 		return err
@@ -382,14 +384,14 @@ func (c *trainer) readResults(r io.Reader) error {
 
 // Shrink continues without the ranks that are not in live. All remaining ranks call it for the
 // same step, so that their states stay equal.
-func (c *trainer) Shrink(live []int) error {
+func (c *Trainer) Shrink(live []int) error {
 	if err := c.shrink(live); err != nil {
 		return fmt.Errorf("rank %d: cannot continue without lost ranks: %w", c.job.Rank, err)
 	}
 	return nil
 }
 
-func (c *trainer) shrink(live []int) error {
+func (c *Trainer) shrink(live []int) error {
 	j := c.job
 	if !j.Keep {
 		panic("BUG: learn: ranks are lost in a job that does not recover")
