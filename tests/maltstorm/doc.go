@@ -17,5 +17,11 @@
 //	STORM=50 STORM_SEED=7 STORM_ONLY=17 go test -v -run TestStorm ./tests/maltstorm
 //	go test -v -run TestKilledRank ./tests/maltstorm
 //
+// TestGuestStorm kills and stops ranks whose updates go over RDMA, and damages their connections, in the guest of
+// tests/rdma. Its jobs have one fault each, and losses are compared with that of a serial program:
+//
+//	make test-rdma                                                    3 jobs
+//	STORM=48 go test -tags long -v -timeout 1h -run TestStormInGuest ./tests/rdma
+//
 // TestKilledRank is the experiment of Fig. 14 of MALT: it kills one of 10 ranks, and prints how long the others pause.
 package maltstorm

@@ -7,6 +7,7 @@ package maltstorm
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -107,7 +108,7 @@ func (j *job) run(ctx context.Context) []outcome {
 // attempt runs the process of a rank to its end.
 func (j *job) attempt(ctx context.Context, rank int) (r result, log string, err error) {
 	own := j.task
-	own.Rank = rank
+	own.Rank, own.LostAfter = rank, cmp.Or(j.LostAfter, lostAfter)
 	if rank < len(j.paces) {
 		own.Pace = j.paces[rank]
 	}

@@ -96,16 +96,13 @@ func TestStorm(t *testing.T) {
 	seed, jobs := uint64(number("STORM_SEED", 1)), number("STORM", 4)
 	only := number("STORM_ONLY", -1)
 	server := serve(t)
-	var missed, lost, replaced, early, refused, hung int
-	kinds := map[string]int{}
-	worst := 0.0
+	all := storm{limit: hangs, kinds: map[string]int{}}
 	calm := map[string]float64{} // the loss without faults, by kind of job
 	for n := range uint64(jobs) {
 		if only >= 0 && n != uint64(only) {
 			continue
 		}
 		j, strikes := drawJob(seed, n, server)
-		name := fmt.Sprintf("STORM_SEED=%d job %d: %v, %s, %s, %d ranks, %v", seed, n, j.OnLoss, j.Graph, j.Sync, j.Total, strikes)
 		kind := fmt.Sprint(j.Graph, j.Sync, j.Total)
 		want, ok := calm[kind]
 		if !ok {
@@ -114,60 +111,84 @@ func TestStorm(t *testing.T) {
 			want = slices.Max(quiet.train(t))
 			calm[kind] = want
 		}
-		ctx, cancel := context.WithTimeoutCause(context.Background(), hangs, errors.New("the job hangs"))
-		p := newProxy(t, n)
-		if slices.ContainsFunc(strikes, func(s strike) bool { return s.kind == "part" || s.kind == "garble" }) {
-			j.Proxy = p.l.Addr().String()
-		}
-		var strikers sync.WaitGroup
-		for _, s := range strikes {
-			kinds[s.kind]++
-			strikers.Go(func() { j.strike(ctx, p, s, &missed) })
-		}
-		outcomes := j.run(ctx)
-		if ctx.Err() != nil {
-			hung++
-			t.Errorf("%s: it hangs", name)
-			for rank, o := range outcomes {
-				t.Logf("rank %d: %v\n%s", rank, o.err, o.text)
-			}
-		}
-		cancel()
-		strikers.Wait()
-		p.close()
-		lost, replaced = lost+j.lost, replaced+j.replaced
-		shares, left, unstarted := data(j.Total), 0, 0
+		all.run(t, fmt.Sprintf("STORM_SEED=%d job %d", seed, n), j, strikes, want)
+	}
+	t.Log(&all)
+}
+
+// storm runs jobs with faults, one after the other, and counts what happens to them.
+type storm struct {
+	limit time.Duration // after which a job counts as hanging
+
+	kinds                                              map[string]int
+	jobs, missed, lost, replaced, early, refused, hung int
+	worst                                              float64 // relative difference of a loss
+}
+
+func (s *storm) String() string {
+	return fmt.Sprintf("%d jobs: %v, %d of them too late, %d attempts lost, %d replaced, %d jobs hit at the start, %d of which did not start, %d jobs hung, largest difference of the loss %.2f %%",
+		s.jobs, s.kinds, s.missed, s.lost, s.replaced, s.early, s.refused, s.hung, 100*s.worst)
+}
+
+// run runs a job with its faults. want is the loss of the job without them.
+func (s *storm) run(t *testing.T, name string, j *job, strikes []strike, want float64) {
+	t.Helper()
+	name = fmt.Sprintf("%s: %v, %s, %s, %d ranks, %v", name, j.OnLoss, j.Graph, j.Sync, j.Total, strikes)
+	ctx, cancel := context.WithTimeoutCause(context.Background(), s.limit, errors.New("the job hangs"))
+	defer cancel()
+	p := newProxy(t, j.Job-1)
+	defer p.close()
+	if slices.ContainsFunc(strikes, func(s strike) bool { return s.kind == "part" || s.kind == "garble" }) {
+		j.Proxy = p.l.Addr().String()
+	}
+	var strikers sync.WaitGroup
+	for _, x := range strikes {
+		s.kinds[x.kind]++
+		strikers.Go(func() { j.strike(ctx, p, x, &s.missed) })
+	}
+	outcomes := j.run(ctx)
+	if ctx.Err() != nil {
+		s.hung++
+		t.Errorf("%s: it hangs", name)
 		for rank, o := range outcomes {
-			hit := slices.ContainsFunc(strikes, func(s strike) bool { return s.concerns(rank) })
-			switch {
-			case o.err != nil && !named(o.err):
-				t.Errorf("%s: rank %d: the error names no rank and no signal: %v\n%s", name, rank, o.err, o.text)
-			case o.err != nil && j.Within > 0 && strings.Contains(o.err.Error(), "the job does not start"):
-				unstarted++
-			case o.err != nil && !hit:
-				t.Errorf("%s: rank %d has no fault: %v\n%s", name, rank, o.err, o.text)
-			case o.err != nil || o.Finished:
-			default:
-				left++
-				difference := math.Abs(loss(o.Model, shares)-want) / want
-				worst = max(worst, difference)
-				if difference > 0.02 {
-					t.Errorf("%s: the loss of rank %d is %.4f, without faults %.4f", name, rank, loss(o.Model, shares), want)
-				}
-			}
-		}
-		if j.early {
-			early++
-		}
-		if unstarted > 0 {
-			refused++
-		}
-		if left == 0 && unstarted == 0 {
-			t.Errorf("%s: no rank is left", name)
+			t.Logf("rank %d: %v\n%s", rank, o.err, o.text)
 		}
 	}
-	t.Logf("%d jobs: %v, %d of them too late, %d attempts lost, %d replaced, %d jobs hit at the start, %d of which did not start, %d jobs hung, largest difference of the loss %.2f %%",
-		jobs, kinds, missed, lost, replaced, early, refused, hung, 100*worst)
+	cancel()
+	strikers.Wait()
+	s.jobs, s.lost, s.replaced = s.jobs+1, s.lost+j.lost, s.replaced+j.replaced
+	shares, left, unstarted := data(j.Total), 0, 0
+	for rank, o := range outcomes {
+		hit := slices.ContainsFunc(strikes, func(s strike) bool { return s.concerns(rank) })
+		switch {
+		case o.err != nil && !named(o.err):
+			t.Errorf("%s: rank %d: the error names no rank and no signal: %v\n%s", name, rank, o.err, o.text)
+		case o.err != nil && j.Within > 0 && strings.Contains(o.err.Error(), "the job does not start"):
+			unstarted++
+		case o.err != nil && !hit:
+			t.Errorf("%s: rank %d has no fault: %v\n%s", name, rank, o.err, o.text)
+		case o.err != nil || o.Finished:
+		default:
+			left++
+			difference := math.Abs(loss(o.Model, shares)-want) / want
+			s.worst = max(s.worst, difference)
+			if difference > 0.02 {
+				t.Errorf("%s: the loss of rank %d is %.4f, without faults %.4f", name, rank, loss(o.Model, shares), want)
+			}
+			if j.Verbs && o.Written == 0 {
+				t.Errorf("%s: rank %d has written no update through its device\n%s", name, rank, o.text)
+			}
+		}
+	}
+	if j.early {
+		s.early++
+	}
+	if unstarted > 0 {
+		s.refused++
+	}
+	if left == 0 && unstarted == 0 {
+		t.Errorf("%s: no rank is left", name)
+	}
 }
 
 // named reports whether an error of a rank has a signal or the number of a rank.

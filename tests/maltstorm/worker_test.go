@@ -40,6 +40,9 @@ type task struct {
 	Proxy  string        // address of the proxy for connections to other ranks; "": none
 	// Within is the time in which all ranks must join; 0: the default.
 	Within time.Duration
+	// LostAfter is the time after which a silent rank is lost; 0, in a job: lostAfter.
+	LostAfter time.Duration
+	Verbs     bool // updates go through an RDMA device
 }
 
 // result is what a rank prints at the end.
@@ -48,6 +51,7 @@ type result struct {
 	Epochs   int
 	Pause    time.Duration // the longest time between the ends of two rounds
 	Usual    time.Duration // the median one
+	Written  uint64        // updates that this rank has written into the memory of others
 	Finished bool          // the others were done before this attempt had joined
 }
 
@@ -75,12 +79,16 @@ func work(ctx context.Context, job task) (r result, err error) {
 	if job.Proxy != "" {
 		network = proxied{transport.TCP, job.Rank, job.Server, job.Proxy}
 	}
-	g, err := malt.Join(ctx, malt.Config{
-		Network: network, NoSharedMemory: job.Proxy != "", StartTimeout: job.Within, DialTimeout: job.Within,
+	config := malt.Config{
+		Network: network, NoSharedMemory: job.Proxy != "" || job.Verbs, StartTimeout: job.Within, DialTimeout: job.Within,
 		Server: job.Server, Job: malt.Job{UniqueID: job.Job, RunKey: job.RunKey}, Rank: job.Rank, Total: job.Total, OnLoss: job.OnLoss,
-		Listen: "127.0.0.1:0", Heartbeat: 200 * time.Millisecond, LostAfter: lostAfter, Stall: 2 * lostAfter,
+		Listen: "127.0.0.1:0", Heartbeat: 200 * time.Millisecond, LostAfter: job.LostAfter, Stall: 2 * job.LostAfter,
 		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
-	})
+	}
+	if job.Verbs {
+		config.Verbs = "auto"
+	}
+	g, err := malt.Join(ctx, config)
 	if errors.Is(err, malt.ErrFinished) {
 		return result{Finished: true}, nil
 	}
@@ -88,13 +96,13 @@ func work(ctx context.Context, job task) (r result, err error) {
 		return r, err
 	}
 	defer g.Close()
-	config := malt.VectorConfig{ObjectConfig: malt.ObjectConfig{Graph: job.Graph, Sync: job.Sync}}
-	v, err := malt.NewVector[float64](g, "v", width, config)
+	each := malt.VectorConfig{ObjectConfig: malt.ObjectConfig{Graph: job.Graph, Sync: job.Sync}}
+	v, err := malt.NewVector[float64](g, "v", width, each)
 	if err != nil {
 		return r, err
 	}
 	// A second vector in step with the first, and one that is exchanged only at the end.
-	u, err := malt.NewVector[float64](g, "u", width, config)
+	u, err := malt.NewVector[float64](g, "u", width, each)
 	if err != nil {
 		return r, err
 	}
@@ -136,7 +144,7 @@ func work(ctx context.Context, job task) (r result, err error) {
 	if errors.Is(err, malt.ErrFinished) {
 		return result{Finished: true}, nil
 	}
-	r = result{Model: end.Values(), Epochs: g.Epoch()}
+	r = result{Model: end.Values(), Epochs: g.Epoch(), Written: v.Stats().Written}
 	r.Pause, r.Usual = longest(rounds)
 	return r, err
 }

@@ -66,7 +66,7 @@ func TestInGuest(t *testing.T) {
 	m, dir := machine(t)
 	var command strings.Builder
 	command.WriteString("rc=0\n")
-	for name, pkg := range map[string]string{"verbs": "../../allreduce/verbs", "allreduce": "../../allreduce", "malt": "../../malt", "rdma": "."} {
+	for name, pkg := range map[string]string{"verbs": "../../allreduce/verbs", "allreduce": "../../allreduce", "malt": "../../malt", "maltstorm": "../maltstorm", "rdma": "."} {
 		test := filepath.Join(dir, name+".test")
 		build(t, "test", "-c", "-tags", "rdma", "-o", test, pkg)
 		m.Add(test, "t/"+name+".test")
@@ -75,32 +75,40 @@ func TestInGuest(t *testing.T) {
 	if which == "" {
 		which = "^TestGuest"
 	}
-	for _, name := range []string{"verbs", "rdma", "allreduce", "malt"} {
+	for _, name := range []string{"verbs", "rdma", "allreduce", "malt", "maltstorm"} {
 		fmt.Fprintf(&command, "/t/%s.test -test.v -test.timeout 800s -test.run '%s' || rc=1\n", name, which)
 	}
-	// The number of retransmissions distinguishes a slow run from a wrong one.
-	command.WriteString("grep . /sys/class/infiniband/rxe?/ports/1/hw_counters/*\nexit $rc\n")
 	examples, err := harness.Data{Root: "../..", Sets: os.Getenv("GVW_SHARED")}.Real(1000)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m.Write("t/train.vw", examples)
-	within, cancel := context.WithTimeoutCause(t.Context(), 14*time.Minute, errors.New("it has taken 14 minutes"))
+	if count := runInGuest(t, m, command.String(), 14*time.Minute); count < 15 && os.Getenv("GVW_RDMA_RUN") == "" {
+		t.Errorf("%d tests have run in the guest", count)
+	}
+}
+
+// runInGuest runs a command whose exit code is in rc, reports the tests of its output as tests here, and returns their
+// number.
+func runInGuest(t *testing.T, m *guest.Machine, command string, limit time.Duration) (count int) {
+	t.Helper()
+	// The number of retransmissions distinguishes a slow run from a wrong one.
+	command += "grep . /sys/class/infiniband/rxe?/ports/1/hw_counters/*\nexit $rc\n"
+	within, cancel := context.WithTimeoutCause(t.Context(), limit, fmt.Errorf("it has taken %v", limit))
 	defer cancel()
 	out, in := io.Pipe()
 	var code int
+	var err error
 	go func() {
-		code, err = m.Run(within, command.String(), in)
+		code, err = m.Run(within, command, in)
 		in.Close()
 	}()
-	count := relay(t, out)
+	count = relay(t, out)
 	need(t, err)
 	if code != 0 {
 		t.Errorf("the guest's tests end with %d", code)
 	}
-	if count < 15 && os.Getenv("GVW_RDMA_RUN") == "" {
-		t.Errorf("%d tests have run in the guest", count)
-	}
+	return count
 }
 
 // outcome matches the line with which a test in the guest reports its result.
