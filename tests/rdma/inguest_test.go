@@ -6,6 +6,7 @@ package rdma
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -120,6 +121,50 @@ func stopRank(t *testing.T, log string) {
 	}
 	if err := syscall.Kill(int(rank), syscall.SIGSTOP); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestGuestVerbsMemory trains with shared vectors over verbs. With --verbs_memory 1 the receive queues, which take
+// more, stay with TCP, and the log of each rank has the reason. The model is the same.
+func TestGuestVerbsMemory(t *testing.T) {
+	inGuest(t)
+	shared := func(t *testing.T, more ...string) (model []byte, refused int) {
+		dir := t.TempDir()
+		args := []string{"run", "-n", "3", "--log_dir", filepath.Join(dir, "logs"), "--", "-d", "/t/train.vw", "-f", filepath.Join(dir, "model")}
+		args = append(args, strings.Fields("-b 16 --loss_function logistic --malt all --sync bsp --passes 2 -k --cache_file c --shm off --transport verbs --lost_after 1m")...)
+		cmd := exec.CommandContext(t.Context(), "/t/gvw", append(args, more...)...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		for rank := range 3 {
+			log, err := os.ReadFile(filepath.Join(dir, "logs", fmt.Sprintf("rank-%02d.log", rank)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Contains(log, []byte("asynchronous passes ended")) {
+				t.Errorf("rank %d has not trained with shared vectors\n%s", rank, log)
+			}
+			if bytes.Contains(log, []byte("registered of at most 1048576")) {
+				refused++
+			}
+		}
+		model, err := os.ReadFile(filepath.Join(dir, "model"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return model, refused
+	}
+	want, refused := shared(t)
+	if refused > 0 {
+		t.Errorf("without a limit %d ranks had queues refused", refused)
+	}
+	got, refused := shared(t, "--verbs_memory", "1")
+	if refused != 3 {
+		t.Errorf("with 1 MiB %d ranks had queues refused, want 3", refused)
+	}
+	if !bytes.Equal(got, want) {
+		t.Error("with a limit the model has other bytes")
 	}
 }
 
