@@ -17,7 +17,7 @@ type Config struct {
 	// Spans limits the phases of all ranks of a job together; 0: 65536, 1.5 MiB. A rank has its share
 	// of them, but at least 8 and at most 1024.
 	Spans int
-	// Points limits the points of a job's curve; 0: 512. All ranks together have 64 times as many,
+	// Points limits the points of a job's curve; 0: 512, at least 3. All ranks together have 64 times as many,
 	// and each of them at least 8 and at most Points.
 	Points int
 	// Events limits the events of a job; 0: 1000.
@@ -31,6 +31,9 @@ func (c Config) Validate() error {
 		if v < 0 {
 			faults = append(faults, fmt.Errorf("history: Config.%s is %d, want 0 or more", name, v))
 		}
+	}
+	if c.Points == 1 || c.Points == 2 {
+		faults = append(faults, fmt.Errorf("history: Config.Points is %d, want 0, or at least 3", c.Points))
 	}
 	return errors.Join(faults...)
 }

@@ -16,7 +16,7 @@ type Point struct {
 // Curve is progress over time. It has at most as many points as its limit.
 type Curve struct {
 	Points []Point
-	limit  int
+	limit  int           // at least 3
 	gap    time.Duration // least time between two points; grows as points are dropped
 	Thins  int           // number of times that half of the points were dropped
 }
@@ -35,7 +35,7 @@ func (c *Curve) add(p Point) bool {
 			return true
 		}
 	}
-	if n >= max(c.limit, 2) {
+	if n >= c.limit {
 		c.thin()
 	}
 	c.Points = append(c.Points, p)
@@ -50,7 +50,7 @@ func (c *Curve) thin() {
 		n++
 	}
 	c.Points = append(c.Points[:n], last)
-	c.gap = max(2*c.gap, 2*last.At/time.Duration(max(c.limit, 2)))
+	c.gap = max(2*c.gap, 2*last.At/time.Duration(c.limit))
 	c.Thins++
 }
 

@@ -21,8 +21,10 @@
 // # Phases
 //
 // A [Rank] is in one [Phase] at any time, and [Rank.Spans] lists its phases since the job was
-// opened. A rank that waits for another rank has its number in [Span.For]. Two ranks in the same
-// collective exchange; a rank whose peer has not entered the collective waits.
+// opened. A lane is a sample: of a rank that computes and exchanges many times a second, each
+// heartbeat shows one of the two. A rank in a collective has the number of the rank whose bytes it
+// needs next in [Span.For]. It exchanges, unless heartbeats show that this rank, or one that this rank
+// waits for, has not entered the collective. It then waits.
 // [Job.Chain] follows the waiting ranks to the last one, and [Job.Waits] groups the ranks by the one
 // that all of them wait for, and describes each group in words.
 //

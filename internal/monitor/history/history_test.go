@@ -60,7 +60,7 @@ func ready(j *protocol.JobStatus, state, epoch string) {
 }
 
 func waits(r *protocol.RankStatus, rank int, collective uint64) {
-	r.WaitsFor, r.Collective = &rank, collective
+	r.WaitsFor, r.Collective, r.WaitsSeconds = &rank, collective, 1
 }
 
 // TestLane follows the ranks of a job through the loss of one of them.
@@ -81,6 +81,7 @@ func TestLane(t *testing.T) {
 	f.step(func(s *protocol.ServerStatus) { waits(&s.Jobs[0].Ranks[1], 0, 5) }) // it has
 	f.step(func(s *protocol.ServerStatus) {                                     // rank 1 is lost
 		j := &s.Jobs[0]
+		j.LastLoss = &protocol.LossStatus{Epoch: "1.1", Rank: 1, Host: "h1", Why: "connection closed"}
 		j.State, j.Joined, j.Report = "recovering", 2, "epoch 1.1 ended 0s ago; rank 1 (h1) was lost 0s ago: connection closed"
 		j.Ranks = []protocol.RankStatus{j.Ranks[0], j.Ranks[2]}
 		for i := range j.Ranks {
@@ -125,9 +126,9 @@ func TestLane(t *testing.T) {
 	}
 	wantLog := []string{
 		"0s opened -1 opened for 3 ranks",
-		"0s joined 0 rank 0 on h0 has joined (attempt 1)", "0s joined 1 rank 1 on h1 has joined (attempt 1)", "0s joined 2 rank 2 on h2 has joined (attempt 1)",
+		"0s joined -1 ranks 0-2 have joined",
 		"2s wired -1 epoch 1.1 has begun with 3 ranks",
-		"6s lost 1 lost rank 1 on h1", "6s recovering -1 recovering: epoch 1.1 ended 0s ago; rank 1 (h1) was lost 0s ago: connection closed",
+		"6s lost 1 lost rank 1 on h1: connection closed", "6s recovering -1 recovering: epoch 1.1 ended 0s ago; rank 1 (h1) was lost 0s ago: connection closed",
 		"7s joined 1 rank 1 on h9 has joined (attempt 2)", "8s wired -1 epoch 1.2 has begun with 3 ranks", "9s ended -1 finished",
 	}
 	if d := cmp.Diff(wantLog, log); d != "" {
@@ -216,5 +217,35 @@ func TestValidate(t *testing.T) {
 	err := Config{Jobs: -1, Events: -2}.Validate()
 	if err == nil || !strings.Contains(err.Error(), "Config.Jobs is -1") || !strings.Contains(err.Error(), "Config.Events is -2") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestOldHeartbeats does not take a rank for waiting because the heartbeat of its peer is older.
+func TestOldHeartbeats(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name          string
+		peer          protocol.RankStatus
+		inside        float64 // seconds since the rank's first heartbeat in collective 9
+		want          Phase
+		withoutWaiter bool
+	}{
+		{"an older heartbeat, of an earlier collective", protocol.RankStatus{State: "ready", Collective: 8, Silent: 0.9}, 0.2, Exchanging, false},
+		{"a newer heartbeat, of an earlier collective", protocol.RankStatus{State: "ready", Collective: 8, Silent: 0.9}, 1.2, Waiting, false},
+		{"a newer heartbeat, without a collective", protocol.RankStatus{State: "ready", Silent: 0.1}, 1.2, Waiting, false},
+		{"the same collective", protocol.RankStatus{State: "ready", Collective: 9, Silent: 0.1}, 5, Exchanging, false},
+		{"a later collective", protocol.RankStatus{State: "ready", Collective: 10, Silent: 0.1}, 5, Exchanging, false},
+		{"a peer that loads its data", protocol.RankStatus{State: "joined", Silent: 0.5}, 0.1, Waiting, false},
+		{"no rank named", protocol.RankStatus{}, 3, Exchanging, true},
+	} {
+		one := 1
+		r := protocol.RankStatus{State: "ready", WaitsFor: &one, Collective: 9, WaitsSeconds: test.inside}
+		if test.withoutWaiter {
+			r.WaitsFor = nil
+		}
+		got, _ := phaseOf(&protocol.JobStatus{State: "wired"}, &r, func(int) *protocol.RankStatus { return &test.peer })
+		if got != test.want {
+			t.Errorf("%s: got %v, want %v", test.name, got, test.want)
+		}
 	}
 }

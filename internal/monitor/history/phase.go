@@ -17,8 +17,8 @@ const (
 	Loading                 // it reads its data
 	Ready                   // it has read its data, and waits until all ranks have
 	Computing               // it works between two collectives
-	Exchanging              // it is in a collective with the rank that it waits for
-	Waiting                 // it is in a collective that the rank it waits for has not entered
+	Exchanging              // it is in a collective
+	Waiting                 // it is in a collective that the rank it waits for has certainly not entered
 	Complete                // its last step is completed
 	Removed                 // the job continues without it
 )
@@ -37,6 +37,9 @@ type Span struct {
 
 // phaseOf returns the phase of an attempt, and the rank that it waits for. of returns the newest
 // status of a rank, or nil.
+//
+// The heartbeats of two ranks have different times. A rank certainly waits if the other one has sent
+// something since the rank's first heartbeat in the collective, and had not entered it.
 func phaseOf(j *protocol.JobStatus, r *protocol.RankStatus, of func(rank int) *protocol.RankStatus) (Phase, int32) {
 	switch {
 	case r.State == "complete":
@@ -52,16 +55,14 @@ func phaseOf(j *protocol.JobStatus, r *protocol.RankStatus, of func(rank int) *p
 		return Computing, -1
 	}
 	// A rank whose peer waits for a third one waits for that, too.
-	for at, hops := r, 0; at != nil && hops < maxHops; hops++ {
-		if at.Collective < r.Collective || at != r && at.State == "joined" {
+	for at, hops := of(*r.WaitsFor), 0; hops < maxHops; hops++ {
+		if at == nil || at.State == "joined" || at.Collective < r.Collective && at.Silent < r.WaitsSeconds {
 			return Waiting, int32(*r.WaitsFor)
 		}
 		if at.WaitsFor == nil {
-			return Exchanging, int32(*r.WaitsFor)
+			break
 		}
-		if at = of(*at.WaitsFor); at == nil {
-			return Waiting, int32(*r.WaitsFor)
-		}
+		at = of(*at.WaitsFor)
 	}
 	return Exchanging, int32(*r.WaitsFor)
 }

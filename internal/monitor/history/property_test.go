@@ -98,7 +98,7 @@ func TestCurveCoversTheJob(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 3000).Draw(t, "points")
-		c := Curve{limit: rapid.IntRange(2, 64).Draw(t, "limit")}
+		c := Curve{limit: rapid.IntRange(3, 64).Draw(t, "limit")}
 		for i := range n {
 			c.add(Point{At: time.Duration(i) * time.Second, Examples: uint64(i + 1)})
 		}

@@ -40,10 +40,13 @@ func (j *Job) update(at time.Time, s *protocol.JobStatus) {
 		}
 		return by[rank]
 	}
+	var first []int // ranks that have joined for the first time
 	limit := share(j.cfg.Spans, len(j.Ranks), 8, 1024)
 	for i := range j.Ranks {
 		r, status := &j.Ranks[i], by[i]
-		j.hold(r, now, status)
+		if j.hold(r, now, status) {
+			first = append(first, i)
+		}
 		switch {
 		case status != nil:
 			phase, waitsFor := phaseOf(s, status, of)
@@ -57,37 +60,42 @@ func (j *Job) update(at time.Time, s *protocol.JobStatus) {
 			r.enter(now, Absent, -1, limit)
 		}
 	}
+	if n := len(first); n == 1 {
+		j.event(now, Joined, first[0], "%s has joined (attempt 1)", j.at(first[0]))
+	} else if n > 1 { // one event, since thousands may join at once
+		j.event(now, Joined, -1, "%s have joined", protocol.Ranks(first))
+	}
 	j.phaseEvents(now, &was)
 	if p, ok := j.mean(now); ok {
 		j.Loss.add(p)
 	}
 }
 
-// hold takes over the newest status of a rank, and notes its losses and attempts. status is nil if
-// no attempt holds the rank.
-func (j *Job) hold(r *Rank, now time.Duration, status *protocol.RankStatus) {
+// hold takes over the newest status of a rank, and notes its losses and later attempts. status is nil
+// if no attempt holds the rank. It reports whether this is the first attempt.
+func (j *Job) hold(r *Rank, now time.Duration, status *protocol.RankStatus) (first bool) {
 	if status == nil {
 		if r.Present {
 			r.Present = false
 			removed := slices.Contains(j.Status.Removed, r.Status.Rank)
 			if j.Status.State == "ending" && r.Status.State == "complete" {
-				return // it has ended before the others
+				return false // it has ended before the others
 			}
 			if removed {
 				r.mark(now, Left)
 				j.event(now, Left, r.Status.Rank, "the job continues without %s", j.at(r.Status.Rank))
 			} else {
 				r.mark(now, Lost)
-				j.event(now, Lost, r.Status.Rank, "lost %s", j.at(r.Status.Rank))
+				j.event(now, Lost, r.Status.Rank, "lost %s%s", j.at(r.Status.Rank), j.why(r.Status.Rank))
 			}
 		}
-		return
+		return false
 	}
 	same := r.Attempts > 0 && r.Status.Attempt == status.Attempt && (status.Attempt != 0 || r.Status.Address == status.Address || r.Status.Address == "")
 	if !same {
 		if r.Present {
 			r.mark(now, Lost)
-			j.event(now, Lost, status.Rank, "lost %s", j.at(status.Rank))
+			j.event(now, Lost, status.Rank, "lost %s%s", j.at(status.Rank), j.why(status.Rank))
 		}
 		r.Attempts++
 		if r.Attempts > 1 {
@@ -100,9 +108,19 @@ func (j *Job) hold(r *Rank, now time.Duration, status *protocol.RankStatus) {
 	case back:
 		r.mark(now, Joined)
 		j.event(now, Joined, status.Rank, "%s has reconnected", j.at(status.Rank))
-	case !same:
+	case !same && r.Attempts > 1:
 		j.event(now, Joined, status.Rank, "%s has joined (attempt %d)", j.at(status.Rank), r.Attempts)
 	}
+	return r.Attempts == 1 && !same
+}
+
+// why returns the cause of the loss of a rank as the end of a sentence, or "" if the server has not
+// given it.
+func (j *Job) why(rank int) string {
+	if l := j.Status.LastLoss; l != nil && l.Rank == rank {
+		return ": " + l.Why
+	}
+	return ""
 }
 
 // phaseEvents notes the beginnings and ends of epochs.

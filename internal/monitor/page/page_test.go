@@ -134,7 +134,7 @@ func TestStream(t *testing.T) {
 		t.Fatalf("list %+v", m)
 	}
 	j := m.Job
-	if j == nil || !j.Full || len(j.Rows) != 3 || len(j.Spans) != 3 || len(j.Points) != 1 || len(j.Events) != 5 || fmt.Sprint(j.Parents) != "[1 -1 1]" {
+	if j == nil || !j.Full || len(j.Rows) != 3 || len(j.Spans) != 3 || len(j.Points) != 1 || len(j.Events) != 3 || fmt.Sprint(j.Parents) != "[1 -1 1]" {
 		t.Fatalf("job %+v", j)
 	}
 	p.Tick(time.Now())
@@ -144,7 +144,7 @@ func TestStream(t *testing.T) {
 	src.change(func(st *protocol.ServerStatus) {
 		one := 1
 		r := &st.Jobs[0].Ranks[2]
-		r.WaitsFor, r.Collective, r.Examples = &one, 3, 20
+		r.WaitsFor, r.Collective, r.WaitsSeconds, r.Examples = &one, 3, 1, 20
 	})
 	p.Tick(time.Now())
 	m = c.next()
@@ -157,7 +157,7 @@ func TestStream(t *testing.T) {
 		t.Errorf("the job has ended: got %+v", m.Jobs)
 	}
 	late := open(t, s, "?job=1").next()
-	if late.Job == nil || len(late.Job.Spans) != 4 || len(late.Job.Events) != 6 {
+	if late.Job == nil || len(late.Job.Spans) != 4 || len(late.Job.Events) != 4 {
 		t.Errorf("a later client got %+v", late.Job)
 	}
 }

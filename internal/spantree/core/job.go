@@ -104,6 +104,10 @@ type losses struct {
 	leases  map[int]time.Time // until then a lost attempt of the rank may rename files to their final names
 	shrunk  protocol.Epoch    // the first epoch of fewer ranks: COMPLETE of earlier ones does not count
 	retries retry.Budget
+
+	newest   protocol.Cause // why the newest of the epochs ended that have ended, for the status
+	newestAt time.Time      // zero: none has ended
+	newestIn protocol.Epoch
 }
 
 // vacancy is the loss of a rank that must be replaced.

@@ -23,6 +23,7 @@ func (m *Machine) endEpoch(j *job, c protocol.Cause) {
 	if j.phase == wired {
 		m.enter(j, recovering)
 		j.lastEnd.cause, j.lastEnd.at = c, m.Now
+		j.losses.newest, j.losses.newestAt, j.losses.newestIn = c, m.Now, j.epoch
 		m.log(slog.LevelWarn, "epoch ended", slog.String("job", j.id.String()), slog.String("epoch", j.epoch.String()),
 			slog.Int("rank", c.Rank), slog.String("host", c.Host), slog.String("why", c.Why))
 	}

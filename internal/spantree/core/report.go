@@ -213,6 +213,9 @@ func (m *Machine) Status() protocol.ServerStatus {
 			js.Removed = sortedRanks(j.removed)
 			js.Vacant = slices.DeleteFunc(sortedRanks(j.losses.vacant), func(r int) bool { return j.holders[r] != nil })
 		}
+		if l := &j.losses; !l.newestAt.IsZero() {
+			js.LastLoss = &protocol.LossStatus{Epoch: l.newestIn.String(), Rank: l.newest.Rank, Host: l.newest.Host, Why: l.newest.Why, Seconds: m.Now.Sub(l.newestAt).Seconds()}
+		}
 		for _, a := range j.everybody() {
 			js.Ranks = append(js.Ranks, a.status(m.Now))
 			if !a.isHolder && a.rank >= 0 {
@@ -267,7 +270,7 @@ const JobBytes = 8 << 10
 func (m *Machine) MemoryUse() (n int64) {
 	n = m.finished.Bytes()
 	for _, j := range m.order {
-		n += JobBytes + int64(len(j.options)+len(j.id.RunKey)+len(j.waitReport.text))
+		n += JobBytes + int64(len(j.options)+len(j.id.RunKey)+len(j.waitReport.text)+len(j.losses.newest.Host)+len(j.losses.newest.Why))
 		for _, f := range j.finish.files {
 			n += protocol.FileBytes + int64(len(f.File))
 		}

@@ -53,7 +53,17 @@ type JobStatus struct {
 	Refusal    string       `json:"refusal,omitempty"`  // reason of the newest of these refusals
 	Seconds    float64      `json:"seconds"`            // since the job was opened
 	Options    string       `json:"options,omitempty"`
-	Ranks      []RankStatus `json:"ranks,omitempty"` // omitted when the answer would be too long
+	LastLoss   *LossStatus  `json:"last_loss,omitempty"` // that ended the newest of the epochs that have ended; nil: none has
+	Ranks      []RankStatus `json:"ranks,omitempty"`     // omitted when the answer would be too long
+}
+
+// LossStatus is the reason why an epoch has ended, in a JobStatus.
+type LossStatus struct {
+	Epoch   string  `json:"epoch"`
+	Rank    int     `json:"rank"` // that was lost; -1: no single rank
+	Host    string  `json:"host,omitempty"`
+	Why     string  `json:"why"`
+	Seconds float64 `json:"seconds"` // since then
 }
 
 // RankStatus is an attempt of a job in a JobStatus.

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package browser
+
+import (
+	"bufio"
+	"context"
+	_ "embed"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gvw-project/gvw/internal/monitor/page"
+	"github.com/gvw-project/gvw/internal/monitor/site"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
+)
+
+//go:embed testdata/axe/axe.min.js
+var axe string
+
+// accessible fails the test if axe-core finds a violation, for example a missing name or role, or text
+// without contrast.
+func (c *chromium) accessible(where string) {
+	c.t.Helper()
+	c.eval(axe+";0", nil)
+	var found []string
+	c.eval(`axe.run(document, {resultTypes: ['violations']}).then(r => r.violations.flatMap(v => v.nodes.map(n => v.id + ': ' + n.html.slice(0, 150) + ' ' + n.failureSummary)))`, &found)
+	for _, v := range found {
+		c.t.Errorf("%s: %s", where, v)
+	}
+}
+
+// clean fails the test if the console has a message, or the page asked another server.
+func (c *chromium) clean(base string) {
+	c.t.Helper()
+	if m := c.console(); len(m) > 0 {
+		c.t.Errorf("messages of the console: %q", m)
+	}
+	if urls := c.elsewhere(base); len(urls) > 0 {
+		c.t.Errorf("requests to other servers: %q", urls)
+	}
+}
+
+// looks checks the page in both colour schemes and in narrow windows.
+func (c *chromium) looks(name string) {
+	c.t.Helper()
+	for _, v := range []struct {
+		width, height int
+		scheme        string
+	}{{1280, 1000, "light"}, {1280, 1000, "dark"}, {360, 900, "light"}} {
+		c.view(v.width, v.height, v.scheme)
+		at := fmt.Sprintf("%s-%d-%s", name, v.width, v.scheme)
+		c.accessible(at)
+		var wide int
+		if c.eval("document.documentElement.scrollWidth - innerWidth", &wide); wide > 0 {
+			c.t.Errorf("%s: the page is %d pixels wider than the window", at, wide)
+		}
+		c.picture(at)
+	}
+	c.view(1280, 1000, "light")
+}
+
+// TestRealJob opens the page of a job of three ranks, kills one of them by the page, follows its
+// replacement, and cancels the job by the page.
+func TestRealJob(t *testing.T) {
+	t.Parallel()
+	c := startChromium(t)
+	dir := t.TempDir()
+	bin := filepath.Join(dir, "gvw")
+	if out, err := exec.Command("go", "build", "-o", bin, "../../cmd/gvw").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var data strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&data, "%d |f a%d b%d c%d\n", 2*(i%2)-1, i%2, i%7, i%31)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "train.vw"), []byte(data.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, bin, "run", "-n", "3", "--http", "--http_control", "--log_dir", filepath.Join(dir, "logs"), "--",
+		"-d", filepath.Join(dir, "train.vw"), "--loss_function", "logistic", "--passes", "1000000", "--holdout_off", "-c", "-k", "-f", filepath.Join(dir, "model"))
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(stderr)
+	link := ""
+	for link == "" && lines.Scan() {
+		if _, rest, ok := strings.Cut(lines.Text(), "gvw run: page "); ok {
+			link, _, _ = strings.Cut(rest, " ")
+		}
+	}
+	var rest strings.Builder
+	var drain sync.WaitGroup
+	drain.Go(func() {
+		for lines.Scan() {
+			rest.WriteString(lines.Text() + "\n")
+		}
+	})
+	base, _, ok := strings.Cut(link, "/login")
+	if !ok {
+		t.Fatalf("no link: %q", link)
+	}
+	c.visit(link)
+	const rows = "[...document.querySelectorAll('#rows [role=row]:not([hidden])')]"
+	c.until("three ranks train", rows+".length === 3 && "+rows+".every(r => Number(r.querySelector('.c-ex').textContent.replace(/,/g, '')) > 0)")
+	c.until("the loss is drawn", "document.querySelector('#chart path.now')?.getAttribute('d').length > 10")
+	c.looks("job")
+
+	// The page ends the process of rank 1, which takes a confirmation.
+	c.eval("document.getElementById('grid').focus()", nil)
+	for _, key := range []string{"Home", "ArrowDown", "Enter"} {
+		c.do("Input.dispatchKeyEvent", map[string]any{"type": "keyDown", "key": key})
+		c.do("Input.dispatchKeyEvent", map[string]any{"type": "keyUp", "key": key})
+	}
+	c.until("the dialog of rank 1 has its log", "document.getElementById('rank').open && document.getElementById('rank-h').textContent === 'Rank 1' && document.getElementById('tail').textContent.length > 20")
+	c.accessible("the dialog of a rank")
+	c.picture("rank")
+	c.eval("document.getElementById('kill').click()", nil)
+	c.until("the page asks", "document.getElementById('ask').open")
+	c.accessible("the question")
+	c.eval("document.getElementById('yes').click()", nil)
+	c.until("the question is answered", "!document.getElementById('ask').open")
+	c.eval("document.getElementById('close').click()", nil)
+	c.until("rank 1 has a second attempt", rows+".some(r => r.querySelector('.c-rank').textContent === '1' && r.querySelector('.c-att').textContent === '2')")
+	c.until("the log has the loss and the recovery", "['lost rank 1', 'attempt 2', 'epoch 1.2 has begun'].every(w => document.getElementById('log').textContent.includes(w))")
+	c.until("the ranks work again", rows+".every(r => /computing|exchanging|waiting|ready/.test(r.querySelector('.c-phase').textContent))")
+	c.looks("recovered")
+
+	c.eval("document.getElementById('cancel').click()", nil)
+	c.until("the page asks again", "document.getElementById('ask').open")
+	c.clean(base)
+	c.eval("document.getElementById('yes').click()", nil)
+	err = cmd.Wait()
+	drain.Wait()
+	if err == nil || !strings.Contains(rest.String(), "cancelled") {
+		t.Errorf("the job was cancelled, but: %v\n%s", err, rest.String())
+	}
+}
+
+// synthetic returns a source of a job in which every rank changes with every snapshot. The ranks
+// above 500 wait for rank 7.
+func synthetic(total int) func() protocol.ServerStatus {
+	tick := 0
+	began := time.Now()
+	return func() protocol.ServerStatus {
+		tick++
+		seven := 7
+		j := protocol.JobStatus{
+			UniqueID: 42, State: "wired", Epoch: "1.1", Report: "wired, epoch 1.1", Total: total, Joined: total, OnLoss: "wait", Seconds: time.Since(began).Seconds(),
+			Options: "method=sgd bits=18 passes=20 loss_function=logistic",
+		}
+		for r := range total {
+			s := protocol.RankStatus{
+				Rank: r, Attempt: uint64(r + 1), Host: fmt.Sprintf("node-%03d", r/4), Address: fmt.Sprintf("10.0.%d.%d:26544", r/256, r%256), State: "ready", Step: "SGD",
+				Pass: uint32(tick / 20), Steps: uint64(tick / 20), Examples: uint64(tick * (1000 + r)), Loss: 0.2 + 0.5*math.Exp(-float64(tick)/40) + float64(r%10)/1000,
+			}
+			switch {
+			case r == 7:
+				s.State = "joined"
+			case r > total/2 || r == 3:
+				s.WaitsFor, s.Collective, s.WaitsSeconds = &seven, 12, 2
+			case (r+tick)%3 == 0:
+				s.Collective = 12
+			}
+			j.Ranks = append(j.Ranks, s)
+		}
+		return protocol.ServerStatus{Version: "test", Jobs: []protocol.JobStatus{j}}
+	}
+}
+
+// TestThousandRanks measures the page with a thousand ranks, all of which change twice a second.
+func TestThousandRanks(t *testing.T) {
+	t.Parallel()
+	c := startChromium(t)
+	s, err := site.Start(site.Config{Page: page.Config{Source: synthetic(1000)}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	base, _, _ := strings.Cut(s.URL, "/login")
+	c.view(1280, 1000, "light")
+	c.visit(s.URL)
+	c.until("a thousand ranks are shown", "document.getElementById('grid').getAttribute('aria-rowcount') === '1001'")
+	c.until("the wait is described", "document.getElementById('waits').textContent.includes('for rank 7 on node-001: loading data')")
+	var elements int
+	if c.eval("document.querySelectorAll('#rows [role=row]').length", &elements); elements > 60 {
+		t.Errorf("%d rows exist for a window of 1000 pixels", elements)
+	}
+	c.until("a few snapshots have arrived", "document.querySelector('#chart path.now')?.getAttribute('d').length > 60")
+	before, began := c.metrics(), time.Now()
+	c.eval("new Promise(done => setTimeout(() => done(true), 6000))", nil)
+	after, took := c.metrics(), time.Since(began).Seconds()
+	of := func(name string) float64 { return 1000 * (after[name] - before[name]) / took }
+	t.Logf("per second: script %.1f ms, layout and style %.1f ms, all tasks %.1f ms", of("ScriptDuration"), of("LayoutDuration")+of("RecalcStyleDuration"), of("TaskDuration"))
+	if script := of("ScriptDuration"); script > 5*50 { // five times the goal, for a busy machine
+		t.Errorf("%.0f ms of script a second, want less than 50", script)
+	}
+	c.eval("document.getElementById('grid').scrollTop = 12000", nil)
+	c.until("other rows are shown", "[...document.querySelectorAll('#rows .c-rank')].some(e => Number(e.textContent) > 450)")
+	c.looks("thousand")
+	c.eval("(() => { const f = document.getElementById('filter'); f.value = 'loading'; f.dispatchEvent(new Event('input')); })()", nil)
+	c.until("the filter finds rank 7", "document.getElementById('shown').textContent === '1 of 1000'")
+	c.clean(base)
+}
