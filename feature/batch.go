@@ -47,6 +47,7 @@ type Example struct {
 	Hidden         uint32  // number of features just before FeatLo, of namespaces that only interact: counted, not summed
 	HiddenSquares  float32 // the sum of their squared values with the excess of Limits, for vw's plain rules
 	FeatLo, FeatHi uint32  // Batch.Features[FeatLo:FeatHi]: the namespaces' features in Spans order, the constant, the interactions
+	CostLo, CostHi uint32  // Batch.Costs[CostLo:CostHi]: the classes of labels of several classes; equal for other labels
 }
 
 // Count returns the number of features as vw counts them.
@@ -54,6 +55,12 @@ func (e *Example) Count() int { return int(e.FeatHi - e.FeatLo + e.Hidden) }
 
 // Labeled reports whether the example has a label.
 func (e *Example) Labeled() bool { return e.Label != NoLabel }
+
+// Cost is a class in a label of several classes.
+type Cost struct {
+	Class uint32  // as in the data
+	Cost  float32 // of CostLabels, NoLabel if it is not known; 0 of MultiLabels
+}
 
 // Warning is a recovery of the parser from a malformed line.
 type Warning struct {
@@ -69,6 +76,7 @@ type Batch struct {
 	Spans    []Span
 	Features []Feature
 	Tags     []byte
+	Costs    []Cost // of CostLabels and MultiLabels
 	Warnings []Warning
 
 	// Names are those of Features, one each, in NameText; both are empty unless
@@ -89,6 +97,7 @@ func (b *Batch) Reset() {
 	b.Spans = b.Spans[:0]
 	b.Features = b.Features[:0]
 	b.Tags = b.Tags[:0]
+	b.Costs = b.Costs[:0]
 	b.Warnings = b.Warnings[:0]
 	b.Names = b.Names[:0]
 	b.NameText = b.NameText[:0]
@@ -99,6 +108,9 @@ func (b *Batch) FeaturesOf(ex *Example) []Feature { return b.Features[ex.FeatLo:
 
 // TagOf returns the tag of ex.
 func (b *Batch) TagOf(ex *Example) []byte { return b.Tags[ex.TagLo:ex.TagHi] }
+
+// CostsOf returns the classes in the label of ex, in the order of the text.
+func (b *Batch) CostsOf(ex *Example) []Cost { return b.Costs[ex.CostLo:ex.CostHi] }
 
 // SpansOf returns the namespaces of ex.
 func (b *Batch) SpansOf(ex *Example) []Span { return b.Spans[ex.SpanLo:ex.SpanHi] }

@@ -26,7 +26,7 @@ type Builder struct {
 	bare     bool // no constant
 	strict   bool
 	named    bool // names are kept
-	classes  bool // labels are those of classes
+	labels   LabelKind
 	// classNames are the numbers of those with names.
 	classNames map[string]float32
 	shape      *shape
@@ -93,7 +93,7 @@ func (b *Builder) init(cfg *Config) error {
 	b.bare = cfg.NoConstant
 	b.strict = cfg.Strict
 	b.named = cfg.Names
-	b.classes = cfg.Classes
+	b.labels = cfg.Labels
 	b.classNames = numbered(cfg.ClassNames)
 	var err error
 	if b.shape, err = newShape(cfg); err != nil {
@@ -140,6 +140,8 @@ func (b *Builder) Begin(dst *Batch, n int64) {
 		TagLo:  uint32(len(dst.Tags)),
 		SpanLo: uint32(len(dst.Spans)),
 		FeatLo: uint32(len(dst.Features)),
+		CostLo: uint32(len(dst.Costs)),
+		CostHi: uint32(len(dst.Costs)),
 	}
 	b.from = b.ex.FeatLo
 	b.whole = b.whole[:0]
@@ -213,6 +215,7 @@ func (b *Builder) Cancel() {
 	dst.Features = dst.Features[:ex.FeatLo]
 	dst.Spans = dst.Spans[:ex.SpanLo]
 	dst.Tags = dst.Tags[:ex.TagLo]
+	dst.Costs = dst.Costs[:ex.CostLo]
 	if b.named {
 		dst.Names = dst.Names[:ex.FeatLo]
 	}

@@ -6,11 +6,8 @@ import "strings"
 
 // labels returns the kind of labels for the key of a cache; empty: simple ones.
 func (c *Config) labels() string {
-	switch {
-	case !c.Classes:
-		return ""
-	case len(c.ClassNames) == 0:
-		return "classes"
+	if c.Labels != ClassLabels || len(c.ClassNames) == 0 {
+		return [...]string{"", "classes", "costs", "multilabels"}[c.Labels]
 	}
 	return "names:" + strings.Join(c.ClassNames, ",")
 }
@@ -40,17 +37,14 @@ func (b *Builder) class(word []byte) float32 {
 		}
 		return n
 	}
-	n := uint32(0)
-	for i, c := range word {
-		if c < '0' || c > '9' || n > maxClass {
-			if i > 0 || string(word) != "-1" {
-				b.Fault("; the example has no label", "%q is not the number of a class", clip(word))
-			}
-			return NoLabel
+	n, ok := classNumber(word)
+	if !ok {
+		if string(word) != "-1" {
+			b.Fault("; the example has no label", "%q is not the number of a class", clip(word))
 		}
-		n = n*10 + uint32(c-'0')
+		return NoLabel
 	}
-	return float32(min(n, maxClass))
+	return float32(n)
 }
 
 // maxClass is the largest label that a float32 distinguishes from the next one.

@@ -35,7 +35,7 @@ func TestClassLabels(t *testing.T) {
 		{"pig | a", names, 0, 1, "", `"pig" is none of the named labels`},
 		{"1 | a", names, 0, 1, "", `"1" is none of the named labels`},
 	} {
-		p, err := NewParser(Config{Bits: 18, Classes: true, ClassNames: c.names})
+		p, err := NewParser(Config{Bits: 18, Labels: ClassLabels, ClassNames: c.names})
 		if err != nil {
 			t.Fatal(err)
 		}

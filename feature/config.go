@@ -80,10 +80,9 @@ type Config struct {
 	// is set; in text it always is.
 	ChainHash bool
 
-	// Classes reads labels as those of classes: whole numbers, followed by only the importance
-	// weight. False: vw's simple label.
-	Classes bool
-	// ClassNames are the labels of the classes 1, 2, …, where they are words.
+	// Labels is the kind of labels. Zero: vw's simple label.
+	Labels LabelKind
+	// ClassNames are the labels of the classes 1, 2, … of ClassLabels, where they are words.
 	// None: they are numbers.
 	ClassNames []string
 
@@ -111,6 +110,9 @@ func (c *Config) Validate() error {
 	}
 	if _, err := newShape(c); err != nil {
 		errs = append(errs, err)
+	}
+	if c.Labels > MultiLabels {
+		errs = append(errs, fmt.Errorf("feature: kind %d of labels: want 0 to %d", c.Labels, MultiLabels))
 	}
 	if c.MaxLine < 0 {
 		errs = append(errs, fmt.Errorf("feature: longest line of %d bytes: want 0 (%d) or more", c.MaxLine, DefaultMaxLine))

@@ -87,7 +87,7 @@ func (x *Interactor) Expand(dst, src *Batch) error {
 // *LimitError; dst is then as it was before.
 func (x *Interactor) Append(dst, src *Batch, i int) error {
 	ex := src.Examples[i]
-	spans, tag, names, textLo := src.SpansOf(&ex), src.TagOf(&ex), []Name(nil), len(dst.NameText)
+	spans, tag, costs, names, textLo := src.SpansOf(&ex), src.TagOf(&ex), src.CostsOf(&ex), []Name(nil), len(dst.NameText)
 	if x.named {
 		names = slices.Grow(x.moved[:0], int(ex.FeatHi))[:ex.FeatHi]
 		for k := ex.FeatLo; k < ex.FeatHi; k++ {
@@ -102,6 +102,9 @@ func (x *Interactor) Append(dst, src *Batch, i int) error {
 	ex.TagLo = uint32(len(dst.Tags))
 	dst.Tags = append(dst.Tags, tag...)
 	ex.TagHi = uint32(len(dst.Tags))
+	ex.CostLo = uint32(len(dst.Costs))
+	dst.Costs = append(dst.Costs, costs...)
+	ex.CostHi = uint32(len(dst.Costs))
 	dst.Examples = append(dst.Examples, ex)
 	return nil
 }

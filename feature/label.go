@@ -61,8 +61,8 @@ func nextWord(text []byte, i int) (word []byte, next int) {
 // simpleLabel reads a label, of the configured kind, from the first words of
 // text, of which it has count.
 func (b *Builder) simpleLabel(words *[labelWords][]byte, count int, text []byte) {
-	if b.classes {
-		b.classLabel(words, count, text)
+	if b.labels != SimpleLabels {
+		b.otherLabel(words, count, text)
 		return
 	}
 	if count > labelWords {

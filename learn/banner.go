@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/optim"
 	"github.com/gvw-project/gvw/optim/ftrl"
 )
@@ -118,6 +119,14 @@ func (r *runner) banner() banner {
 		return b
 	}
 	label, prediction := "SIMPLE", "SCALAR"
+	switch c.labels() {
+	case feature.ClassLabels:
+		label, prediction = "MULTICLASS", "MULTICLASS"
+	case feature.CostLabels:
+		label, prediction = "CS", "MULTICLASS"
+	case feature.MultiLabels:
+		label, prediction = "MULTILABEL", "MULTILABELS"
+	}
 	link := "scorer-" + c.Loss.Link
 	for _, s := range c.Learner.learners() {
 		switch {
@@ -134,7 +143,6 @@ func (r *runner) banner() banner {
 		link = "generate_interactions, " + link
 	}
 	if c.OAA.Classes > 0 {
-		label, prediction = "MULTICLASS", "MULTICLASS"
 		link += ", oaa"
 		switch {
 		case c.OAA.Probabilities:
@@ -158,7 +166,7 @@ func (r *runner) banner() banner {
 	if c.Metrics.Extra != "" {
 		link += ", extra_metrics"
 	}
-	if c.OAA.Classes == 0 && !c.Diagnostics.NoBestConstant {
+	if c.labels() == feature.SimpleLabels && !c.Diagnostics.NoBestConstant {
 		link += ", count_label"
 	}
 	b.addf("Enabled learners: %s, %s", learner, link)

@@ -84,7 +84,7 @@ func (c *Config) features() feature.Config {
 		HashAll:    c.Features.Hash == "all",
 		HashSeed:   c.Features.HashSeed.Value,
 		NoConstant: c.Features.NoConstant || c.LDA.Topics > 0,
-		Classes:    c.OAA.Classes > 0,
+		Labels:     c.labels(),
 		ClassNames: c.OAA.names(),
 		Names:      c.named(),
 		Strict:     c.Data.Strict,

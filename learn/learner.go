@@ -122,10 +122,18 @@ func (c *Config) newMeasures(holdout bool) (tally.Measures, error) {
 	return tally.NewMeasures(c.Metrics.Measures, c.Loss.Function == "logistic" || c.Loss.Link == "logistic", holdout)
 }
 
-// classLabels returns the labels of one against all, as far as the options decide them.
-// Otherwise the data decides.
-func (c *Config) classLabels() sgdstage.ClassLabels {
-	l := sgdstage.ClassLabels{K: c.OAA.Classes, First: 1, Names: c.OAA.names(), Cluster: c.Cluster.Join != nil, Log: c.Diagnostics.Log}
+// classLabels returns the labels of k classes, as far as the options decide them. Otherwise the data
+// decides.
+func (c *Config) classLabels(kind feature.LabelKind, k int) sgdstage.ClassLabels {
+	l := sgdstage.ClassLabels{K: k, First: 1, Names: c.OAA.names(), Cluster: c.Cluster.Join != nil, Log: c.Diagnostics.Log}
+	switch {
+	case kind == feature.MultiLabels:
+		l.First, l.Decided = 0, true
+		return l
+	case kind == feature.ClassLabels && c.OAA.Classes == 0: // of a composed learner
+		l.Decided = true
+		return l
+	}
 	l.Decided = c.OAA.Indexing.Set || l.Names != nil
 	if c.OAA.Indexing.Set {
 		l.First = c.OAA.Indexing.Value

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/learn/internal/reduction"
 	"github.com/gvw-project/gvw/learn/internal/reductions"
 	"github.com/gvw-project/gvw/learn/internal/sgdstage"
@@ -134,12 +135,49 @@ func (c *Config) validateLearner(f *usage.Faults) {
 		}
 	}
 	spec := c.Learner.learners()[0]
+	if spec.Labels != feature.SimpleLabels {
+		c.validateLabels(f, spec)
+	}
 	if spec.Excludes == nil {
 		return
 	}
 	if text := spec.Excludes(c.learnerSetting()); text != "" {
 		f.Add(name, "%s", text)
 	}
+}
+
+// validateLabels reports options that contradict a learner of labels other than simple ones.
+func (c *Config) validateLabels(f *usage.Faults, spec reduction.Spec) {
+	classes := spec.Labels == feature.ClassLabels
+	for _, other := range []struct {
+		given bool
+		field string
+		text  string
+	}{
+		{c.Loss.Binary, "Loss.Binary", "a class has no sign"},
+		{len(c.Metrics.Measures) > 0, "Metrics.Measures", "the measures are of scores, and of learn.Config.OAA.Classes"},
+		{len(c.Holdout.Valid) > 0, "Holdout.Valid", "it has the measures of scores; use the holdout set"},
+		{c.OAA.NamedLabels != "", "OAA.NamedLabels", "the labels of this learner are numbers"},
+		{c.Data.Format != "" && !classes, "Data.Format", "only vw's text has such labels"},
+	} {
+		if other.given {
+			f.Add(other.field, "%s: leave it or learn.Config.%s out", other.text, c.Learner.name())
+		}
+	}
+	if first := c.OAA.Indexing.Or(1); first != 0 && first != 1 {
+		f.Add("OAA.Indexing", "%d: labels count from 0 or from 1", first)
+	}
+}
+
+// labels returns the kind of labels of the data.
+func (c *Config) labels() feature.LabelKind {
+	if c.OAA.Classes > 0 {
+		return feature.ClassLabels
+	}
+	for _, s := range c.Learner.learners() {
+		return s.Labels
+	}
+	return feature.SimpleLabels
 }
 
 // learnerSetting returns what a learner may check of the configuration.
@@ -208,6 +246,9 @@ func (c *Config) learnerDigest(add func(name string, value any)) {
 				add(o.Name, strings.Join(v, ","))
 			}
 		}
+		if s.Labels == feature.CostLabels {
+			add("indexing", fmt.Sprintf("%t:%d", c.OAA.Indexing.Set, c.OAA.Indexing.Value))
+		}
 	}
 }
 
@@ -256,7 +297,7 @@ func (r *runner) reduced() (*sgdstage.Reduced, error) {
 	}
 	env := &reduction.Env{
 		Base: slots, Loss: r.tally.Loss, Seed: uint64(c.Model.Start.Seed), Random: &c.Model.Start.Seed,
-		Given: uint64(c.given.seed), L2: float32(c.Reg.L2),
+		Given: uint64(c.given.seed), L2: float32(c.Reg.L2), Fixed: r.tally.Fixed,
 	}
 	for _, set := range c.Features.Namespaces.Crossed() {
 		if len(set) == 2 {
@@ -280,7 +321,13 @@ func (r *runner) reduced() (*sgdstage.Reduced, error) {
 		own := c.Model.Start.Seed
 		env.Random = &own
 	}
-	learner, err := plan.Make(env)
+	var learner reduction.Learner
+	var classifier reduction.Classifier
+	if spec.Labels == feature.SimpleLabels {
+		learner, err = plan.Make(env)
+	} else {
+		classifier, err = plan.MakeClassifier(env)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("learner %s: %w", spec.Name, err)
 	}
@@ -300,5 +347,13 @@ func (r *runner) reduced() (*sgdstage.Reduced, error) {
 	if err := r.console.OpenTable(); err != nil {
 		return nil, err
 	}
-	return sgdstage.NewReduced(r.onlineConfig(rule, c.Passes), slots, learner, spec.PredictsFirst, rows), nil
+	o := r.onlineConfig(rule, c.Passes)
+	if classifier == nil {
+		return sgdstage.NewReduced(o, slots, learner, spec.PredictsFirst, rows), nil
+	}
+	stage := sgdstage.NewClassified(o, slots, classifier, spec.Labels, c.classLabels(spec.Labels, plan.Classes))
+	if spec.Labels == feature.CostLabels {
+		r.fromZero = stage.FromZero
+	}
+	return stage, nil
 }

@@ -3,9 +3,12 @@
 package learn
 
 import (
+	"context"
+	"io"
 	"strings"
 	"testing"
 
+	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/learn/internal/reductions"
 	"github.com/gvw-project/gvw/model"
 )
@@ -19,6 +22,7 @@ var learnerCases = map[string][]string{
 	"rank":      {"rank=2"},
 	"bootstrap": {"bootstrap=3", "bootstrap=4 bs_type=vote"},
 	"quantiles": {"quantiles=0.2,0.8"},
+	"csoaa":     {"csoaa=3"},
 }
 
 // learnerValues reads options as learnerCases has them.
@@ -43,6 +47,10 @@ func init() {
 				case "quantiles":
 					c.Loss.Function = "squared"
 				}
+				if s.Labels != feature.SimpleLabels {
+					c.Loss.Function = "squared"
+					relabel(c, s.Labels)
+				}
 			}
 			recovered = append(recovered, method{options, func(c *Config) {
 				set(c)
@@ -55,6 +63,40 @@ func init() {
 				set(c)
 				c.Features.Bits, c.Passes, c.Holdout.Off = 15, 4, false
 			}})
+		}
+	}
+}
+
+// relabel gives the examples labels of another kind, which follow from the simple ones and from their features.
+func relabel(c *Config, kind feature.LabelKind) {
+	labels := map[feature.LabelKind][3]string{
+		feature.ClassLabels: {"1", "2", "3"},
+		feature.CostLabels:  {"1:0 2:1.5 3:2", "1:2 2:0", "2:0.5 3:0.25 1:1"},
+		feature.MultiLabels: {"0", "1,2", "0,2"},
+	}[kind]
+	for i := range c.Data.Inputs {
+		open := c.Data.Inputs[i].Open
+		c.Data.Inputs[i].Open = func(ctx context.Context) (io.ReadCloser, error) {
+			in, err := open(ctx)
+			if err != nil {
+				return nil, err
+			}
+			text, err := io.ReadAll(in)
+			if err != nil {
+				return nil, err
+			}
+			var b strings.Builder
+			for line := range strings.Lines(string(text)) {
+				label, rest, _ := strings.Cut(line, " ")
+				k := len(rest) % 2
+				if label == "1" {
+					k = 2
+				}
+				b.WriteString(labels[k])
+				b.WriteByte(' ')
+				b.WriteString(rest)
+			}
+			return io.NopCloser(strings.NewReader(b.String())), nil
 		}
 	}
 }
@@ -90,6 +132,9 @@ func TestLearnersAllocateNothingPerExample(t *testing.T) {
 				c := Config{
 					Data: DataConfig{Inputs: []Input{textInput("text", text)}}, Features: FeatureConfig{Bits: 12},
 					Holdout: HoldoutConfig{Off: true}, Learner: LearnerConfig{Options: learnerValues(options)},
+				}
+				if s.Labels != feature.SimpleLabels {
+					relabel(&c, s.Labels)
 				}
 				return testing.AllocsPerRun(3, func() {
 					if _, err := Run(t.Context(), c); err != nil {

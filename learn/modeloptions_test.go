@@ -80,9 +80,9 @@ func TestCommandLineAndModelMeet(t *testing.T) {
 		t.Errorf("two links: got %v, want a usage error", err)
 	}
 	var data *DataError
-	costs := model.Header{Options: []model.Option{{Name: "csoaa", Value: "3"}}}
-	if err := other.takeOptions("m", &costs); !errors.As(err, &data) {
-		t.Errorf("--csoaa: got %v, want a data error", err)
+	bandit := model.Header{Options: []model.Option{{Name: "cb", Value: "3"}}}
+	if err := other.takeOptions("m", &bandit); !errors.As(err, &data) {
+		t.Errorf("--cb: got %v, want a data error", err)
 	}
 }
 
@@ -98,7 +98,7 @@ func TestModelsKeepOptionsOfOtherLearners(t *testing.T) {
 	if diff := cmp.Diff(want, c, withGiven); diff != "" {
 		t.Errorf("configuration (-want +got):\n%s", diff)
 	}
-	for _, name := range []string{"csoaa", "search_task"} {
+	for _, name := range []string{"cb", "search_task"} {
 		if err := c.takeOptions("m", &model.Header{Options: []model.Option{{Name: name, Value: "2"}}}); err == nil {
 			t.Errorf("a model of --%s was loaded", name)
 		}

@@ -9,6 +9,7 @@ import (
 	"math"
 
 	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/learn/internal/examples"
 	"github.com/gvw-project/gvw/learn/internal/job"
@@ -199,7 +200,7 @@ func (r *runner) end(ctx context.Context) (*Report, error) {
 	report := &Report{
 		Stats: r.job.All.Stats, Passes: t.Passes, Digest: digest,
 		Holdout: t.Holdout, HoldoutLoss: math.NaN(), Loss: t.Loss, LogLoss: r.outcome.LogLoss, Range: t.Seen,
-		NoBestConstant: r.cfg.Diagnostics.NoBestConstant && r.cfg.OAA.Classes == 0 || r.cfg.LDA.Topics > 0,
+		NoBestConstant: r.cfg.Diagnostics.NoBestConstant && r.cfg.labels() == feature.SimpleLabels || r.cfg.LDA.Topics > 0,
 	}
 	if m := t.Measures.Last; m != nil {
 		report.Measures = m.Values
@@ -244,7 +245,7 @@ func (r *runner) close() error {
 // fix.
 func (r *runner) otherLoss() string {
 	c := &r.cfg
-	if c.Model.Initial == "" || r.initial == nil || c.given.loss || c.OAA.Classes > 0 {
+	if c.Model.Initial == "" || r.initial == nil || c.given.loss || c.labels() != feature.SimpleLabels {
 		return ""
 	}
 	trained, err := loss.New("logistic")

@@ -5,6 +5,7 @@ package learn
 import (
 	"slices"
 
+	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/learn/internal/avgstage"
 	"github.com/gvw-project/gvw/learn/internal/batchstage"
 	"github.com/gvw-project/gvw/learn/internal/ldastage"
@@ -186,7 +187,7 @@ func (r *runner) chooser(o *sgdstage.OnlineConfig, learner *oaa.Learner, table o
 	c := &r.cfg
 	m := sgdstage.NewChooser(o, sgdstage.ChooserConfig{
 		Probabilities: c.OAA.Probabilities, Scores: c.OAA.Scores, Linked: c.Loss.Link != "identity", Sampled: c.OAA.Subsample > 0,
-	}, learner, table, c.classLabels())
+	}, learner, table, c.classLabels(feature.ClassLabels, c.OAA.Classes))
 	r.fromZero = m.FromZero
 	return m
 }

@@ -81,6 +81,7 @@ var drawnValues = map[string]string{
 	"extra_metrics":                "OWN.metrics",
 	"feature_mask":                 "nofile",
 	"id":                           "name",
+	"csoaa":                        "3 2 0",
 	"lambda":                       "0.5",
 	"l1_state":                     "0.5 0",
 	"l2_state":                     "0.5 1",
@@ -163,6 +164,12 @@ func drawAny(rng *rand.Rand) [][]string {
 const batch = " --bfgs --predict_only_model --l2 1 --passes 3 -k --cache_file OWN.cache"
 
 var knownDifferences = []difference{
+	{"--csoaa 3", false, "the text has no labels of classes, whose hashes vw takes for classes"},
+	{"--nn 2 --oaa 3", false, "gvw composes one learner at a time"},
+	{"--new_mf 1 --coin", false, "gvw composes learners by SGD only"},
+	{"--bootstrap 3 --pistol", false, "gvw composes learners by SGD only"},
+	{"--lrqfa a", true, "one namespace has no pairs: an odd value"},
+	{"--bs_type wrong", true, "vw looks at the value only if the learner is enabled"},
 	{"--pistol --nn 2", false, "gvw composes learners by SGD only"},
 	{"--lrqfa abc1 --oaa 3", false, "gvw composes one learner at a time"},
 	{"--lrqfa abc1" + batch, false, "gvw composes learners by SGD only"},

@@ -28,8 +28,8 @@ func TestFaultsAreNamed(t *testing.T) {
 		says    []string
 	}{
 		{"unknown flag", nil, "-d good.vw --pases 3 -f m", 1, []string{"--pases", "--passes"}},
-		{"unsupported flag", nil, "-d good.vw --boosting 3 -f m", 1, []string{"--boosting", "does not have"}},
-		{"refused flag", nil, "-d good.vw --boosting 3 -f m", 1, []string{"--boosting", "use vw"}},
+		{"unsupported flag", nil, "-d good.vw --active -f m", 1, []string{"--active", "does not have"}},
+		{"refused flag", nil, "-d good.vw --cb 3 -f m", 1, []string{"--cb", "use vw"}},
 		{"two solvers", nil, "-d good.vw --bfgs --conjugate_gradient --passes 3 -k --cache_file c -f m", 1, []string{"--bfgs", "--conjugate_gradient", "--mem 0"}},
 		{"one pass of bfgs", nil, "-d good.vw --bfgs -f m", 1, []string{"--bfgs", "passes"}},
 		{"bad number", nil, "-d good.vw -l x -f m", 1, []string{"-l", "x"}},

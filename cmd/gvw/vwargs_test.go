@@ -131,8 +131,8 @@ var refusedHere = map[string]string{
 	"--hash_seed -4294967296": "is not a whole number",
 	"--decay_learning_rate 0": "above 0",
 	"-f=m":                    "write -f m or --final_regressor=m",
-	"--csoaa 3":               "--csoaa is a vw option that gvw does not have: --oaa learns classes",
-	"--boosting 2":            "--boosting is a vw option that gvw does not have",
+	"--cb 3":                  "--cb is a vw option that gvw does not have: gvw learns no contextual bandits",
+	"--active":                "--active is a vw option that gvw does not have",
 }
 
 func TestArguments(t *testing.T) {
@@ -218,8 +218,8 @@ func TestTablesAgainstVW(t *testing.T) {
 
 // All faults of a command line are reported at once.
 func TestAllFaultsAreReported(t *testing.T) {
-	_, err := parse("-b x --pases 3 -d a.vw --boosting 2 -l y")
-	for _, want := range []string{"-b/", "--pases", "--boosting", "-l/"} {
+	_, err := parse("-b x --pases 3 -d a.vw --cb 2 -l y")
+	for _, want := range []string{"-b/", "--pases", "--cb", "-l/"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not name %s", err, want)
 		}

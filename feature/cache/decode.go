@@ -54,7 +54,7 @@ func (d *Decoder) payload(dst *feature.Batch, in []byte, examples, features int)
 		return fmt.Errorf("%d examples and %d features in %d bytes", examples, features, len(in))
 	}
 	clear(d.last[:])
-	ne, ns, nf, nt := len(dst.Examples), len(dst.Spans), len(dst.Features), len(dst.Tags)
+	ne, ns, nf, nt, nc := len(dst.Examples), len(dst.Spans), len(dst.Features), len(dst.Tags), len(dst.Costs)
 	limit := nf + features
 	ok := true
 	for range examples {
@@ -63,7 +63,7 @@ func (d *Decoder) payload(dst *feature.Batch, in []byte, examples, features int)
 		}
 	}
 	if !ok || len(in) != 0 || len(dst.Features) != limit {
-		dst.Examples, dst.Spans, dst.Features, dst.Tags = dst.Examples[:ne], dst.Spans[:ns], dst.Features[:nf], dst.Tags[:nt]
+		dst.Examples, dst.Spans, dst.Features, dst.Tags, dst.Costs = dst.Examples[:ne], dst.Spans[:ns], dst.Features[:nf], dst.Tags[:nt], dst.Costs[:nc]
 		return errPayload
 	}
 	return nil
@@ -81,6 +81,8 @@ func (d *Decoder) example(dst *feature.Batch, in []byte, limit int) ([]byte, boo
 		TagLo:  uint32(len(dst.Tags)),
 		SpanLo: uint32(len(dst.Spans)),
 		FeatLo: uint32(len(dst.Features)),
+		CostLo: uint32(len(dst.Costs)),
+		CostHi: uint32(len(dst.Costs)),
 	}
 	has := in[0]
 	in = in[1:]
@@ -111,6 +113,18 @@ func (d *Decoder) example(dst *feature.Batch, in []byte, limit int) ([]byte, boo
 		}
 		ex.Before = uint32(n)
 		in = in[k:]
+	}
+	if has&hasCosts != 0 {
+		n, k := binary.Uvarint(in)
+		if k <= 0 || n > uint64(len(in)-k)/8 {
+			return nil, false
+		}
+		in = in[k:]
+		for range n {
+			dst.Costs = append(dst.Costs, feature.Cost{Class: le.Uint32(in), Cost: math.Float32frombits(le.Uint32(in[4:]))})
+			in = in[8:]
+		}
+		ex.CostHi = uint32(len(dst.Costs))
 	}
 	ex.TagHi = uint32(len(dst.Tags))
 	spans, k := binary.Uvarint(in)

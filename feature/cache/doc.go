@@ -51,11 +51,13 @@
 // The payload, example after example (v: a varint as in encoding/binary):
 //
 //	1      what follows: 1 label, 2 weight, 4 initial prediction, 8 tag,
-//	       16 empty lines in front
+//	       16 empty lines in front, 32 classes of the label
 //	4,4,4  those of label, weight and initial prediction that are there; absent
 //	       ones are no label, 1 and 0
 //	v,…    length of the tag, if there is one, and its bytes
 //	v      how many empty lines, if there are any
+//	v,8·n  number of classes, if there are any, and of each: its number, its
+//	       cost as float32
 //	v      namespaces, and for each:
 //	1      its first byte
 //	1      1: all values are 1; 2: the indices are those of the namespace's

@@ -30,6 +30,7 @@ const (
 	hasInitial
 	hasTag
 	hasBefore
+	hasCosts
 )
 
 // How a namespace is stored.
@@ -110,6 +111,14 @@ func (e *Encoder) example(dst []byte, b *feature.Batch, ex *feature.Example) []b
 	if ex.Before > 0 {
 		has |= hasBefore
 		dst = binary.AppendUvarint(dst, uint64(ex.Before))
+	}
+	if costs := b.CostsOf(ex); len(costs) > 0 {
+		has |= hasCosts
+		dst = binary.AppendUvarint(dst, uint64(len(costs)))
+		for _, c := range costs {
+			dst = le.AppendUint32(dst, c.Class)
+			dst = le.AppendUint32(dst, math.Float32bits(c.Cost))
+		}
 	}
 	dst[at] = has
 

@@ -33,7 +33,7 @@ func (d *Dataset) keeps(p *Pass) *kept {
 		return nil
 	case p.totals.Examples > uint64(k.limit) || p.totals.Features > uint64(k.limit):
 		return nil
-	case size(int(p.totals.Examples), int(p.totals.Features), 0, 0) > k.limit:
+	case size(int(p.totals.Examples), int(p.totals.Features), 0, 0, 0) > k.limit:
 		return nil
 	}
 	if k.limit == 0 {
@@ -42,17 +42,19 @@ func (d *Dataset) keeps(p *Pass) *kept {
 	return k
 }
 
-// size returns the bytes of examples with their features, spans and tags.
-func size(examples, features, spans, tags int) int { return 48*examples + 8*features + 16*spans + tags }
+// size returns the bytes of examples with their features, spans, tags and the classes of their labels.
+func size(examples, features, spans, tags, costs int) int {
+	return 56*examples + 8*features + 16*spans + tags + 8*costs
+}
 
 // add adds a copy of the examples of b. It reports false if they exceed the limit.
 func (k *kept) add(b *feature.Batch) bool {
-	k.used += size(len(b.Examples), len(b.Features), len(b.Spans), len(b.Tags))
+	k.used += size(len(b.Examples), len(b.Features), len(b.Spans), len(b.Tags), len(b.Costs))
 	if k.used > k.limit {
 		return false
 	}
 	k.batches = append(k.batches, &feature.Batch{
-		Examples: slices.Clone(b.Examples), Features: slices.Clone(b.Features), Spans: slices.Clone(b.Spans), Tags: slices.Clone(b.Tags),
+		Examples: slices.Clone(b.Examples), Features: slices.Clone(b.Features), Spans: slices.Clone(b.Spans), Tags: slices.Clone(b.Tags), Costs: slices.Clone(b.Costs),
 	})
 	return true
 }

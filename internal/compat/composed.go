@@ -7,8 +7,11 @@ import "strings"
 // composed are the options that enable learners of learn.LearnerConfig, with the value of an
 // example. gvw composes one of them with SGD; vw also stacks them.
 var composed = []struct{ name, value string }{
-	{"lrq", "ab3"}, {"lrqfa", "ab2"}, {"nn", "3"}, {"new_mf", "2"}, {"rank", "2"}, {"bootstrap", "4"},
+	{"lrq", "ab3"}, {"lrqfa", "ab2"}, {"nn", "3"}, {"new_mf", "2"}, {"rank", "2"}, {"bootstrap", "4"}, {"csoaa", "3"},
 }
+
+// ofClasses are those of these learners whose labels are not simple, by kind.
+var ofClasses = map[string]string{"csoaa": "costs"}
 
 // composedCases refuse the options that gvw's composed learners do not have.
 func composedCases() []Case {
@@ -23,6 +26,13 @@ func composedCases() []Case {
 		refuse("audit invert_hash", "the features of the learner have no names", with+" --invert_hash i")
 		refuse("classweight", "give the weights in the data instead", with+" --classweight 1:3")
 		refuse("feature_mask", "only SGD by itself has a mask", "-d train.vw -f m --quiet ;; "+with+" --feature_mask m")
+		if kind, ok := ofClasses[l.name]; ok {
+			refuse("binary", "a class has no sign", with+" --binary")
+			refuse("named_labels", "the labels of this learner are numbers", with+" --named_labels a,b,c")
+			if kind != "classes" {
+				refuse("json csv", "only vw's text has such labels", "-d train.json --json --"+l.name+" "+l.value)
+			}
+		}
 		var others []string
 		for _, o := range composed[i+1:] {
 			others = append(others, o.name)

@@ -17,6 +17,10 @@ var learners = []group{
 	{"Conjugate Gradient", []row{
 		{"conjugate_gradient", Works, ""},
 	}},
+	{"Cost Sensitive One Against All", []row{
+		{"csoaa=", Works, "in vw's text, and without --link, --binary and --named_labels; a class in the label that is no number is left out, where vw takes its hash for a number; without a label 0 in the data classes count from 1"},
+		{"cs_absolute_loss", Works, ""},
+	}},
 	{"Count label", []row{
 		{"dont_output_best_constant", Works, ""},
 	}},

@@ -55,7 +55,6 @@ var others = []group{
 	{"Convert Discrete PMF into Continuous PDF", refused(bandits, "pmf_to_pdf=")},
 	{"Cost Sensitive Active Learning", learner("gvw asks for no labels: use vw", "cs_active=", `
 		domination= range_c= max_labels= min_labels= cost_max= cost_min= csa_debug`)},
-	{"Cost Sensitive One Against All", learner("--oaa learns classes; costs need vw", "csoaa=", "cs_absolute_loss")},
 	{"Cost Sensitive One Against All with Label Dependent Features", learner("--oaa learns classes; label dependent features need vw", "csoaa_ldf=", "ldf_override= csoaa_rank")},
 	{"Cost Sensitive Weighted All-Pairs with Label Dependent Features", refused("--oaa learns classes; label dependent features need vw", "wap_ldf=")},
 	{"Eigen Memory Tree", learner("use --oaa, or vw", "emt", "emt_tree= emt_leaf= emt_scorer= emt_initial= emt_router=")},

@@ -138,7 +138,7 @@ var Learn = slices.Concat([]*cli.Spec{
 	{Name: "oaa", Sets: "OAA.Classes", Kind: cli.Integer, Positive: true, Category: catUpdate, Arg: "K", Help: "K classes, one against all, for labels 1 to K"},
 	{Name: "probabilities", Sets: "OAA.Probabilities", Kind: cli.Boolean, Category: catUpdate, More: true, Help: "with --oaa: predict every class's probability"},
 	{Name: "scores", Sets: "OAA.Scores", Kind: cli.Boolean, Category: catUpdate, More: true, Help: "with --oaa: predict every class's score"},
-	{Name: "indexing", Sets: "OAA.Indexing", Read: number, Kind: cli.Text, Category: catUpdate, Arg: "N", Choices: []string{"0", "1"}, More: true, Help: "with --oaa: the first label; by the data if not given"},
+	{Name: "indexing", Sets: "OAA.Indexing", Read: number, Kind: cli.Text, Category: catUpdate, Arg: "N", Choices: []string{"0", "1"}, More: true, Help: "with --oaa and --csoaa: the first label; by the data if not given"},
 	{Name: "named_labels", Sets: "OAA.NamedLabels", Kind: cli.Text, Category: catUpdate, Arg: "A,B,C", More: true, Help: "with --oaa: labels are these names"},
 	{Name: "oaa_subsample", Sets: "OAA.Subsample", Kind: cli.Integer, Positive: true, Unset: "0", Category: catUpdate, Arg: "N", More: true, Help: "with --oaa: only N of the other classes learn from an example"},
 

@@ -27,6 +27,8 @@ type Spec struct {
 	// PredictsFirst reports whether vw predicts an example before it learns from it, so that the
 	// prediction that it shows is within the range of earlier labels.
 	PredictsFirst bool
+	// Labels is the kind of labels that it learns. Zero: simple ones.
+	Labels feature.LabelKind
 	// Excludes returns the fault of a learner beside the rest of the configuration, empty if there
 	// is none; nil: nothing is excluded.
 	Excludes func(Setting) string
@@ -84,6 +86,11 @@ type Plan struct {
 	// they are as the options set them.
 	Start func(row []float32, first uint64)
 	Make  func(*Env) (Learner, error)
+
+	// Classes is the number of classes of a learner of other labels than simple ones, and
+	// MakeClassifier takes the place of Make.
+	Classes        int
+	MakeClassifier func(*Env) (Classifier, error)
 }
 
 // Widths returns the numbers of weights per feature and of linear learners.
@@ -104,6 +111,7 @@ type Env struct {
 	Random *merand.State // vw's generator, which has drawn the initial weights
 	L2     float32       // regularisation
 	Cross  [][2]byte     // pairs of namespaces that the options cross
+	Fixed  bool          // the range of predictions does not follow the labels
 }
 
 // Result is the prediction for an example.
@@ -123,14 +131,12 @@ type Learner interface {
 
 // Stateful is a learner with state outside the weights, in a fixed number of words.
 type Stateful interface {
-	Learner
 	AppendState(dst []uint64) []uint64
 	SetState(words []uint64)
 }
 
 // PassEnder is a learner with work at the end of a pass.
 type PassEnder interface {
-	Learner
 	EndPass()
 }
 

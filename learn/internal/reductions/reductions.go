@@ -8,6 +8,7 @@ package reductions
 import (
 	"github.com/gvw-project/gvw/learn/internal/reduction"
 	"github.com/gvw-project/gvw/learn/internal/reduction/bootstrap"
+	"github.com/gvw-project/gvw/learn/internal/reduction/csoaa"
 	"github.com/gvw-project/gvw/learn/internal/reduction/lrq"
 	"github.com/gvw-project/gvw/learn/internal/reduction/newmf"
 	"github.com/gvw-project/gvw/learn/internal/reduction/nn"
@@ -24,6 +25,7 @@ var All = []reduction.Spec{
 	rank.Spec,
 	bootstrap.Spec,
 	quantiles.Spec,
+	csoaa.Spec,
 }
 
 // Of returns the learners that the options enable.

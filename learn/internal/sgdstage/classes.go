@@ -83,10 +83,7 @@ func (m *Classes) Own(c *snapshot.Coder) {
 	if c.Number("class whose turn it is", &turn, len(m.sums.own)-1); c.Reading() && c.Err() == nil {
 		c.FailWith(m.learners.SetTurn(turn))
 	}
-	labels := &m.chooser.labels
-	c.Number("label of the first class", &labels.First, 1)
-	c.Flag("first label known", &labels.Decided)
-	c.Flag("warned of labels outside", &labels.warned)
+	m.chooser.labels.code(c)
 }
 
 // Outcome codes the sums of the classes over all ranks.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/learn/internal/examples"
+	"github.com/gvw-project/gvw/learn/internal/snapshot"
 )
 
 // ClassLabels maps labels to classes, which count from 0. The labels are 1 to K, or 0 to K-1,
@@ -36,9 +37,20 @@ func (l *ClassLabels) class(label float32) int {
 // cluster could decide differently, so there labels count from 1. learned is the number of
 // examples learned from so far, for the warning.
 func (l *ClassLabels) decide(label float32, learned uint64) error {
+	if err := l.decideFirst(label); err != nil {
+		return err
+	}
+	if c := l.class(label); (c < 0 || c >= l.K) && l.Names == nil { // the parser warns of names
+		l.warnOutside(label, learned, "every class learns that it is not its own")
+	}
+	return nil
+}
+
+// decideFirst decides from which number labels count.
+func (l *ClassLabels) decideFirst(label float32) error {
 	switch {
 	case label == 0 && !l.Decided && l.Cluster:
-		return &examples.DataError{Name: "label 0", Text: fmt.Sprintf("of the labels of learn.Config.OAA.Classes=%d: on a cluster they count from 1 by default: give learn.Config.OAA.Indexing=0", l.K)}
+		return &examples.DataError{Name: "label 0", Text: fmt.Sprintf("of the labels of %d classes: on a cluster they count from 1 by default: give learn.Config.OAA.Indexing=0", l.K)}
 	case label == 0 && !l.Decided:
 		l.First, l.Decided = 0, true
 		l.Log.Info("label 0 found: labels count from 0 from here on (learn.Config.OAA.Indexing=0)")
@@ -48,12 +60,16 @@ func (l *ClassLabels) decide(label float32, learned uint64) error {
 			l.Log.Info(fmt.Sprintf("label %d found: labels count from 1 (learn.Config.OAA.Indexing=1)", l.K))
 		}
 	}
-	if c := l.class(label); (c < 0 || c >= l.K) && !l.warned && l.Names == nil { // the parser warns of names
-		l.warned = true
-		l.Log.Warn(fmt.Sprintf("label %g is none of %d to %d: every class learns that it is not its own (further ones are not shown)",
-			label, l.First, l.First+l.K-1), "example", learned+1)
-	}
 	return nil
+}
+
+// warnOutside logs the first label that has no class, and what becomes of it.
+func (l *ClassLabels) warnOutside(label float32, learned uint64, effect string) {
+	if l.warned {
+		return
+	}
+	l.warned = true
+	l.Log.Warn(fmt.Sprintf("label %g is none of %d to %d: %s (further ones are not shown)", label, l.First, l.First+l.K-1, effect), "example", learned+1)
 }
 
 // text returns the label of a class as data files have it.
@@ -73,4 +89,11 @@ func (l *ClassLabels) label(label float32) string {
 		return l.Names[c]
 	}
 	return strconv.FormatFloat(float64(label), 'f', 0, 32)
+}
+
+// code codes what the data has decided.
+func (l *ClassLabels) code(c *snapshot.Coder) {
+	c.Number("label of the first class", &l.First, 1)
+	c.Flag("first label known", &l.Decided)
+	c.Flag("warned of labels outside", &l.warned)
 }

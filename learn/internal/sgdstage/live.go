@@ -57,7 +57,7 @@ func (m *Classes) Reader(t *tally.Tally) *Classes {
 // Example processes one example as a pass does. There are no readers: the learners that are
 // composed here have scratch memory of their own, so predictions take turns.
 func (m *Reduced) Example(b *feature.Batch, ex *feature.Example, held bool) error {
-	return m.process(b, ex, held)
+	return m.visit(b, ex, held)
 }
 
 // Example processes one example as a pass does.

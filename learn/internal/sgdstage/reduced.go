@@ -8,6 +8,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/learn/internal/examples"
 	"github.com/gvw-project/gvw/learn/internal/output"
 	"github.com/gvw-project/gvw/learn/internal/reduction"
 	"github.com/gvw-project/gvw/learn/internal/snapshot"
@@ -22,10 +23,12 @@ import (
 type Reduced struct {
 	Online
 	slots   *sgd.Slots
-	learner reduction.Learner
-	sums    jobSums // of the linear learners
-	rows    int     // floats of a row, of a learner with its own rule; 0: another learner
-	before  bool    // predictions that are shown are within the range before the example's label
+	learner any // reduction.Learner, or the reduction.Classifier of classes
+	visit   examples.Visit
+	classes *classified // of labels other than simple ones; nil: labels are simple
+	sums    jobSums     // of the linear learners
+	rows    int         // floats of a row, of a learner with its own rule; 0: another learner
+	before  bool        // predictions that are shown are within the range before the example's label
 
 	state    reduction.Stateful // the learner, if it has state; nil: it has none
 	words    []uint64           // of that state
@@ -36,13 +39,24 @@ type Reduced struct {
 // before shows predictions within the range before the example's label (Spec.PredictsFirst). rows is
 // the number of floats of each row of a learner with its own rule (Spec.Bottom), and 0 for others.
 func NewReduced(c OnlineConfig, slots *sgd.Slots, learner reduction.Learner, before bool, rows int) *Reduced {
+	m := newReduced(c, slots, learner)
+	m.before, m.rows = before, rows
+	m.visit = func(b *feature.Batch, ex *feature.Example, held bool) error { return m.process(learner, b, ex, held) }
+	m.judge = func(sums *metric.Sums, b *feature.Batch, ex *feature.Example, r loss.Range) float32 {
+		return m.judgeOne(learner, sums, b, ex, r)
+	}
+	return m
+}
+
+// newReduced returns the stage without visit and judge.
+func newReduced(c OnlineConfig, slots *sgd.Slots, learner any) *Reduced {
 	m := &Reduced{
-		Online: *NewOnline(c, slots.Whole), slots: slots, learner: learner, sums: newJobSums(slots.Sums(), nil), before: before, rows: rows,
+		Online: *NewOnline(c, slots.Whole), slots: slots, learner: learner, sums: newJobSums(slots.Sums(), nil),
 	}
 	m.state, _ = learner.(reduction.Stateful)
 	m.reporter, _ = learner.(reduction.Reporter)
 	m.also, m.made, m.work, m.alone = m.shareSums, m.model, m.Work, m.sums.alone
-	m.judge, m.use = m.judgeOne, slots.Use
+	m.use = slots.Use
 	return m
 }
 
@@ -62,7 +76,7 @@ func (m *Reduced) Work(ctx context.Context) error {
 			m.Online.learner.EndPass()
 			m.Tally.Passes++
 		}
-		return m.process(b, ex, held)
+		return m.visit(b, ex, held)
 	})
 }
 
@@ -74,7 +88,7 @@ func (m *Reduced) endPass() {
 }
 
 // process predicts an example, learns from it unless it is held out, and books the prediction.
-func (m *Reduced) process(b *feature.Batch, ex *feature.Example, held bool) error {
+func (m *Reduced) process(l reduction.Learner, b *feature.Batch, ex *feature.Example, held bool) error {
 	t := m.Tally
 	// As in vw the range follows the label before the example is predicted.
 	t.Observe(ex, held)
@@ -83,7 +97,7 @@ func (m *Reduced) process(b *feature.Batch, ex *feature.Example, held bool) erro
 	t.Calls.Count(ex, learns)
 	var r reduction.Result
 	if learns && ex.Labeled() && ex.Weight > 0 {
-		if r = m.learner.Learn(b, ex); hasDiverged(r.Raw, r.Loss) {
+		if r = l.Learn(b, ex); hasDiverged(r.Raw, r.Loss) {
 			if err := diverged(m.Read, t.Passes+1, b, ex, divergence(ex, r.Raw, r.Loss), m.slots.Whole, output.OwnPlace); err != nil {
 				return err
 			}
@@ -92,7 +106,7 @@ func (m *Reduced) process(b *feature.Batch, ex *feature.Example, held bool) erro
 			r.Score = t.Before.Clip(r.Raw)
 		}
 	} else {
-		r = m.learner.Predict(b, ex)
+		r = l.Predict(b, ex)
 		if m.rows > 0 {
 			m.slots.End(ex) // vw's own rules count all examples into the time
 		}
@@ -104,13 +118,13 @@ func (m *Reduced) process(b *feature.Batch, ex *feature.Example, held bool) erro
 }
 
 // judgeOne measures one example of the validation set.
-func (m *Reduced) judgeOne(sums *metric.Sums, b *feature.Batch, ex *feature.Example, r loss.Range) float32 {
+func (m *Reduced) judgeOne(l reduction.Learner, sums *metric.Sums, b *feature.Batch, ex *feature.Example, r loss.Range) float32 {
 	m.slots.Whole.Range = r
 	if m.state == nil {
-		return m.Tally.JudgeScore(sums, m.learner.Predict(b, ex).Score, ex, r)
+		return m.Tally.JudgeScore(sums, l.Predict(b, ex).Score, ex, r)
 	}
 	m.words = m.state.AppendState(m.words[:0])
-	score := m.learner.Predict(b, ex).Score
+	score := l.Predict(b, ex).Score
 	m.state.SetState(m.words)
 	return m.Tally.JudgeScore(sums, score, ex, r)
 }
@@ -126,6 +140,9 @@ func (m *Reduced) Shared(c *snapshot.Coder) {
 func (m *Reduced) Own(c *snapshot.Coder) {
 	m.sums.codeOwn(c)
 	m.Online.Own(c)
+	if m.classes != nil {
+		m.classes.labels.code(c)
+	}
 	if m.state == nil {
 		return
 	}
