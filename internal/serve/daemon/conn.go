@@ -27,9 +27,9 @@ type conn struct {
 	near bool                          // the client is on this machine
 }
 
-// serve answers lines until either end closes the connection, or the server ends.
+// serve answers lines until the client ends the connection or breaks a rule, or the server ends. All answers have been
+// written then, or cannot be.
 func (c *conn) serve(ctx context.Context) {
-	defer c.nc.Close() // all answers have been written, or cannot be
 	c.read = waiter(c.nc, &c.s.buffers)
 	for {
 		b, n, err := c.read()

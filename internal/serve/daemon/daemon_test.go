@@ -166,8 +166,8 @@ func TestSlowClientsAreDropped(t *testing.T) {
 	if got := talk(t, addr, "|a x\n"); got != "0\n" {
 		t.Errorf("another client: %q", got)
 	}
-	for conns(s) > 0 { // the server removes a connection after it has closed it
-		time.Sleep(time.Millisecond)
+	if n := conns(s); n > 0 { // the end that was read above comes after the removal
+		t.Errorf("%d connections are left after all have ended", n)
 	}
 	for _, want := range []string{"4 bytes of a line have arrived, and not the rest", "has not read its answers"} {
 		if !strings.Contains(log.String(), want) {
@@ -199,16 +199,25 @@ func TestMaxConns(t *testing.T) {
 	t.Parallel()
 	addr, s := serve(t, Config{MaxConns: 2}, testing0)
 	first := dial(t, addr)
-	dial(t, addr)
-	for conns(s) < 2 {
-		time.Sleep(time.Millisecond)
+	for _, nc := range []net.Conn{first, dial(t, addr)} {
+		if _, err := io.WriteString(nc, "|a x\n"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(nc, make([]byte, len("0\n"))); err != nil { // the server has it
+			t.Fatal(err)
+		}
 	}
 	if b, err := io.ReadAll(dial(t, addr)); len(b) > 0 || err != nil {
 		t.Errorf("a third connection: %q, %v", b, err)
 	}
-	_ = first.Close()
-	for conns(s) > 1 {
-		time.Sleep(time.Millisecond)
+	if err := first.CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(io.Discard, first); err != nil { // until the server has closed it
+		t.Fatal(err)
+	}
+	if n := conns(s); n != 1 {
+		t.Errorf("%d connections after one of two has left, want 1", n)
 	}
 	if got := talk(t, addr, "|a x\n"); got != "0\n" {
 		t.Errorf("after one has left: %q", got)
