@@ -4,16 +4,16 @@ package main
 
 import (
 	"bufio"
-	"compress/gzip"
+	"context"
 	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/learn/svm"
 )
 
@@ -100,16 +100,12 @@ func denseTask() task {
 
 // readText reads vw's text from a .gz file, each line changed by convert until it reports false, and shuffles it.
 func readText(path string, convert func(line string) (string, bool)) ([]svm.Example, error) {
-	f, err := os.Open(path)
+	r, err := hdfsio.Open(context.Background(), hdfsio.Local{}, path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	ex, err := parse(z, convert)
+	defer r.Close()
+	ex, err := parse(r, convert)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -4,6 +4,7 @@ package main
 
 import (
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"strings"
 
 	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/model"
 	"github.com/gvw-project/gvw/model/topics"
 )
@@ -71,16 +73,12 @@ func pack(name string, text []byte) error {
 
 // lines returns the lines of a compressed file.
 func lines(name string) ([]string, error) {
-	f, err := os.Open(name)
+	r, err := hdfsio.Open(context.Background(), hdfsio.Local{}, name)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	text, err := io.ReadAll(z)
+	defer r.Close()
+	text, err := io.ReadAll(r)
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n"), err
 }
 
