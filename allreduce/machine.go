@@ -115,7 +115,7 @@ func (g *Group) Run(ctx context.Context, m Machine) error {
 			return m.Exchange(ctx, g)
 		},
 		Commit: func() error {
-			defer g.timeline.Span(timeline.Steps, "commit", g.timeline.Now(), 0)
+			defer g.timeline.Span(timeline.Steps, timeline.Commit, g.timeline.Now(), 0)
 			return m.Commit()
 		},
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"sync/atomic"
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/feature/cache"
@@ -277,6 +278,7 @@ type DiagnosticsConfig struct {
 	Progress       string         // rows of the table: an integer is a step, a number with a point a factor; empty: 2.0
 	Log            *slog.Logger   // warnings, and events of the cluster; nil: discarded
 	Watch          func(Progress) // called every few thousand examples; nil: no call
+	Waited         *atomic.Int64  // adds up the nanoseconds in which passes over the data wait for examples; nil: they are not measured
 }
 
 // ClusterConfig configures the job that the process belongs to. Without Join and Group the process

@@ -148,7 +148,7 @@ func (r *runner) newReader(data *stream.Dataset) *examples.Reader {
 	c := &r.cfg
 	read := &examples.Reader{
 		Data: data, Name: c.dataName(), Holdout: newHoldoutSet(c), Log: c.Diagnostics.Log,
-		Limit: c.passLength().Limit(c.Data.Examples),
+		Limit: c.passLength().Limit(c.Data.Examples), Waited: c.Diagnostics.Waited,
 		Flush: func() error { return errors.Join(r.files.Flush(), r.audit.Flush()) },
 	}
 	if c.Data.Shuffle {

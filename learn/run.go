@@ -202,6 +202,7 @@ func (r *runner) end(ctx context.Context) (*Report, error) {
 		Holdout: t.Holdout, HoldoutLoss: math.NaN(), Loss: t.Loss, LogLoss: r.outcome.LogLoss, Range: t.Seen,
 		NoBestConstant: r.cfg.Diagnostics.NoBestConstant && r.cfg.labels() == feature.SimpleLabels || r.cfg.LDA.Topics > 0,
 	}
+	report.Shard.Examples, report.Shard.Bytes, report.Shard.CRC = r.provenance.Data.Shard()
 	if m := t.Measures.Last; m != nil {
 		report.Measures = m.Values
 	}

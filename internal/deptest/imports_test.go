@@ -113,7 +113,7 @@ var layers = []layer{
 
 	{"internal/cli", slices.Concat(bottom, []string{"internal/compat"}), "the command line and the process, independent of any command"},
 	{"internal/flags", slices.Concat(bottom, wires, []string{"internal/cli", "internal/compat", "=allreduce", "allreduce/doctor", "allreduce/pipe", "bench/collective", "hdfsio/hdfs", "=learn", "learn/metric", "learn/nn", "model/topics", "malt/graph", "malt/pipe", "=optim", "optim/ftrl"}), "tables of options need the values that libraries accept, but no command"},
-	{"internal/files", slices.Concat(bottom, []string{"internal/cli", "internal/flags", "internal/launch", "=hdfsio", "hdfsio/hdfs", "hdfsio/siteconf", "=learn"}), "options that name files become file systems, inputs and outputs, for any command"},
+	{"internal/files", slices.Concat(bottom, []string{"internal/record", "internal/cli", "internal/flags", "internal/launch", "=hdfsio", "hdfsio/hdfs", "hdfsio/siteconf", "=learn"}), "options that name files become file systems, inputs and outputs, for any command"},
 	{"internal/joinflags", slices.Concat(bottom, wires, []string{"internal/cli", "internal/flags", "internal/files", "internal/launch", "internal/spantree/protocol", "internal/maltjob", "=allreduce", "=malt", "malt/graph", "allreduce/verbs"}), "the learner, gvw malt, gvw allreduce and gvw doctor join a job with the same options; the protocol has the rule of elastic jobs"},
 	{"internal/background", nil, "a process in the background depends on no server"},
 	{"internal/serve/engine", slices.Concat(bottom, []string{"feature", "=learn"}), "answers to lines depend on no protocol"},
@@ -125,11 +125,11 @@ var layers = []layer{
 	{"internal/monitor/site", slices.Concat(bottom, []string{"allreduce/auth", "internal/httpauth", "internal/httpserve", "internal/monitor"}), "it listens for the page, whatever the source of its snapshots"},
 	{"internal/serve/web", slices.Concat(bottom, []string{"internal/serve/engine", "internal/httpauth"}), "HTTP is a rim of the engine: it needs no learner and no other protocol"},
 	{
-		"internal/train", slices.Concat(bottom, wires, []string{"internal/background", "internal/httpserve", "internal/serve/engine", "internal/serve/daemon", "internal/serve/web", "internal/cli", "internal/compat", "internal/flags", "internal/files", "internal/joinflags", "internal/launch", "internal/checkpoint", "internal/rundir", "internal/spantree/protocol", "=allreduce", "feature", "hdfsio", "learn", "model"}),
+		"internal/train", slices.Concat(bottom, wires, []string{"internal/record", "internal/background", "internal/httpserve", "internal/serve/engine", "internal/serve/daemon", "internal/serve/web", "internal/cli", "internal/compat", "internal/flags", "internal/files", "internal/joinflags", "internal/launch", "internal/checkpoint", "internal/rundir", "internal/spantree/protocol", "=allreduce", "feature", "hdfsio", "learn", "model"}),
 		"the learner as a command uses a launcher by an interface",
 	},
 	{
-		"internal/run", slices.Concat(bottom, wires, []string{"internal/cli", "internal/flags", "internal/files", "internal/joinflags", "internal/train", "internal/launch", "internal/crash", "internal/checkpoint", "internal/monitor", "internal/spantree/protocol", "internal/spantree/server", "=allreduce", "feature", "hdfsio", "=learn"}),
+		"internal/run", slices.Concat(bottom, wires, []string{"internal/record", "internal/cli", "internal/flags", "internal/files", "internal/joinflags", "internal/train", "internal/launch", "internal/crash", "internal/checkpoint", "internal/monitor", "internal/spantree/protocol", "internal/spantree/server", "=allreduce", "feature", "hdfsio", "=learn"}),
 		"the launcher divides the options of the learner, and runs a server and workers",
 	},
 	{"internal/search/strategy", nil, "which trials a search makes is a function of seed and losses: no file, no process"},
@@ -137,7 +137,8 @@ var layers = []layer{
 	{"internal/programs", slices.Concat(bottom, wires, []string{"internal/cli", "internal/files", "internal/joinflags", "feature", "hdfsio", "learn", "malt", "optim/outer"}), "learners as commands need neither the linear learner as a command nor the launcher"},
 	{"internal/mapper", slices.Concat(bottom, []string{"internal/cli", "internal/flags", "internal/files", "internal/train", "internal/launch", "internal/hadoop", "=allreduce", "hdfsio", "=learn"}), "a map task runs the learner by the contract of Hadoop Streaming"},
 	{"internal/chart", nil, "pictures of values depend on nothing that has values"},
-	{"internal/show", slices.Concat(bottom, []string{"internal/chart", "internal/cli", "internal/files", "hdfsio", "=learn"}), "commands that draw read what runs have left, and take part in none"},
+	{"internal/record", nil, "the events of a run depend on no part of it: all parts write them"},
+	{"internal/show", slices.Concat(bottom, []string{"internal/chart", "internal/record", "internal/cli", "internal/files", "hdfsio", "=learn"}), "commands that draw read what runs have left, and take part in none"},
 	{
 		"internal/tools", slices.Concat(bottom, wires, []string{"internal/cli", "internal/flags", "internal/files", "internal/joinflags", "internal/hadoop", "internal/spantree/protocol", "internal/spantree/client", "internal/spantree/server", "allreduce", "bench/collective", "feature", "hdfsio", "learn", "malt/graph", "model"}),
 		"commands that do not train need neither the learner as a command nor the launcher",

@@ -26,7 +26,7 @@ var (
 		"input_feature_regularizer", "output_feature_regularizer_binary", "output_feature_regularizer_text",
 		"predictions", "raw_predictions", "metrics_file", "extra_metrics", "checkpoint", "names",
 	}
-	localOptions = []string{"cache_file", "log_json", "timeline", "trace_dir", "hdfs_keytab"}
+	localOptions = []string{"cache_file", "log_json", "record", "timeline", "trace_dir", "hdfs_keytab"}
 )
 
 // Check checks that files are on a file system that their options allow, and that options for

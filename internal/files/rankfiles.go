@@ -13,6 +13,9 @@ import (
 // RankMark stands for the rank of a worker in the name of a file.
 const RankMark = "{rank}"
 
+// HasRank reports whether each rank has a file of its own by that name.
+func HasRank(name string) bool { return strings.Contains(name, RankMark) }
+
 // OnceFiles are the options of files that have the same bytes on every rank. One rank writes
 // them.
 var OnceFiles = []string{"final_regressor", "readable_model", "output_feature_regularizer_binary", "output_feature_regularizer_text", "metrics_file", "log_json"}
@@ -28,7 +31,7 @@ func LeaveOut(s *cli.Settings, file string) {
 }
 
 // rankFiles are the options in whose values {rank} stands for the rank.
-var rankFiles = slices.Concat(OnceFiles, []string{"data", "initial_regressor", "input_feature_regularizer", "cache_file", "predictions", "raw_predictions", "timeline"})
+var rankFiles = slices.Concat(OnceFiles, []string{"data", "initial_regressor", "input_feature_regularizer", "cache_file", "predictions", "raw_predictions", "timeline", "record"})
 
 // FillRank replaces {rank} by the rank.
 func FillRank(s *cli.Settings, rank int) {

@@ -175,6 +175,7 @@ var Learn = slices.Concat([]*cli.Spec{
 	{Name: "metrics_file", Sets: "Metrics.File", Kind: cli.Text, Category: catOutput, Arg: "FILE", More: true, Help: "write the measures as JSON"},
 	{Name: "extra_metrics", Sets: "Metrics.Extra", Kind: cli.Text, Category: catOutput, Arg: "FILE", More: true, Help: "write counts of calls as JSON, as vw does"},
 	{Name: "log_json", About: "Metrics.PassLog", Kind: cli.Text, Category: catOutput, Arg: "FILE", More: true, Help: "write one line of JSON a pass"},
+	{Name: "record", About: "Diagnostics.Waited", Kind: cli.Text, Category: catOutput, Arg: "FILE", More: true, Help: "write what happens in the run as JSON lines, for gvw report"},
 	{Name: "audit", Short: "a", About: "Output.Audit", Kind: cli.Boolean, Category: catOutput, More: true, Help: "write each example's features and weights to stdout"},
 	{Name: "quiet", Sets: "Diagnostics.Quiet", Kind: cli.Boolean, Category: catOutput, More: true, Help: "errors only"},
 	{Name: "driver_output_off", Kind: cli.Boolean, Category: catOutput, More: true, Help: "no table and no summary"},
@@ -241,9 +242,9 @@ var Run = slices.Concat(Launch, Shared)
 
 // Shared are the learner's options that may also precede the "--": those that concern
 // the job as a whole and not a single rank.
-var Shared = clusterFlags(slices.Concat(LauncherSays, []string{
+var Shared = append(clusterFlags(slices.Concat(LauncherSays, []string{
 	"advertise", "secret_file", "encrypt", "tls_cert", "tls_key", "tls_ca", "allow_vw", "allow",
-})...)
+})...), Learn[slices.IndexFunc(Learn, func(s *cli.Spec) bool { return s.Name == "record" })])
 
 // Launch are the options of gvw run that the learner does not have.
 var Launch = []*cli.Spec{

@@ -128,6 +128,9 @@ func (m *mapTask) fillOptions(job *cli.Settings, getenv func(string) string) err
 	if job.Has("timeline") {
 		errs = append(errs, cli.Usagef("gvw mapper: --timeline would go with the container: leave it out"))
 	}
+	if job.Has("record") {
+		errs = append(errs, cli.Usagef("gvw mapper: --record would go with the container: leave it out"))
+	}
 	if job.Has("log_json") {
 		errs = append(errs, cli.Usagef("gvw mapper: --log_json would go with the container: the task's status has pass and loss"))
 	}

@@ -111,6 +111,11 @@ func (p *launcher) launch(c *cli.Context, shardGiven bool, s *cli.Settings) (err
 		fmt.Fprintf(p.Stderr, "gvw run: %d workers%s, server 127.0.0.1:%d, logs in %s%s\n", job.workers, andSpares(job.spares), job.serverPort, logs.dir, logs.note())
 	}
 	defer func() { err = errors.Join(err, pl.removePieces(context.WithoutCancel(ctx), fsys)) }()
+	rec, err := p.takeRecord(ctx, fsys, s, job)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rec.Close(err)) }()
 	// The watch asks the server of this process directly, without a connection.
 	watch := newJobWatch(local.Server.Status, job.uniqueID, job.workers, job.spares)
 	shown, err := p.startPage(pageOptions{c.String("http"), c.String("http_token_file"), c.Bool("http_control"), s.Get("tls_cert"), s.Get("tls_key")}, local.Server, logs, watch)
@@ -118,7 +123,9 @@ func (p *launcher) launch(c *cli.Context, shardGiven bool, s *cli.Settings) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, shown.Close()) }()
-	if err := p.runWorkers(ctx, fsys, p.processesOf(pl, logs, watch, job.restarts), secret); err != nil {
+	all := p.processesOf(pl, logs, watch, job.restarts)
+	all.record = rec
+	if err := p.runWorkers(ctx, fsys, all, secret); err != nil {
 		return err
 	}
 	if name := s.Get("checkpoint"); name != "" { // rank 0 removes them too, unless it was killed

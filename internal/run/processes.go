@@ -12,6 +12,7 @@ import (
 
 	"github.com/gvw-project/gvw/internal/crash"
 	"github.com/gvw-project/gvw/internal/launch"
+	"github.com/gvw-project/gvw/internal/record"
 )
 
 // outputDelay bounds the reading of a process's output after its end, since a process that it
@@ -26,8 +27,9 @@ type processes struct {
 	plan     *plan
 	logs     *logs
 	watch    *jobWatch
-	restarts int           // further attempts of each rank
-	terminal *crash.Filter // stderr of rank 0, which the user sees; the log has all of it
+	restarts int            // further attempts of each rank
+	record   *record.Writer // nil: there is none
+	terminal *crash.Filter  // stderr of rank 0, which the user sees; the log has all of it
 }
 
 // processesOf returns the processes of a job, which have not been started.
@@ -64,6 +66,7 @@ func (j *processes) run(ctx context.Context, cmds []*exec.Cmd, job launch.Job) (
 	job.Died = func(r launch.Result) {
 		j.watch.started(r.Rank)
 		j.logs.lost = true
+		j.recordDeath(r)
 		j.showCrash(r, j.plan, j.logs, j.terminal)
 		if died != nil {
 			died(r)

@@ -26,19 +26,24 @@ var rowNames = [...]string{Steps: "steps", Collectives: "collectives", Sends: "s
 
 // Recorder writes the timeline of a rank.
 type Recorder struct {
-	mu   sync.Mutex
-	w    *bufio.Writer
-	rank int
-	line []byte
-	err  error
+	mu    sync.Mutex
+	w     *bufio.Writer // nil: there is no file
+	meter *Meter        // gets the spans, too; nil: there is none
+	rank  int
+	line  []byte
+	err   error
 }
 
-// New returns a recorder that writes to w. If w is nil it returns nil.
+// New returns a recorder that writes to w. If w is nil it returns nil. If w is a *Meter, that gets the spans.
 func New(w io.Writer, rank int) *Recorder {
 	if w == nil {
 		return nil
 	}
-	r := &Recorder{w: bufio.NewWriterSize(w, 64<<10), rank: rank}
+	r := &Recorder{rank: rank}
+	if r.meter, _ = w.(*Meter); r.meter != nil && r.meter.Trace == nil {
+		return r
+	}
+	r.w = bufio.NewWriterSize(w, 64<<10)
 	r.line = append(r.line, "[\n"...)
 	for row, name := range rowNames {
 		r.line = fmt.Appendf(r.line, "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%d,\"tid\":%d,\"args\":{\"name\":%q}},\n", rank, row, name)
@@ -66,6 +71,12 @@ func (r *Recorder) Span(row Row, name string, began time.Time, bytes int) {
 // SpanTo records a span.
 func (r *Recorder) SpanTo(row Row, name string, began, ended time.Time, bytes int) {
 	if r == nil {
+		return
+	}
+	if r.meter != nil {
+		r.meter.span(row, name, began, ended, bytes)
+	}
+	if r.w == nil {
 		return
 	}
 	r.mu.Lock()
@@ -99,7 +110,7 @@ func (r *Recorder) flushLine() {
 
 // Close writes the end of the file. It does not close the writer.
 func (r *Recorder) Close() error {
-	if r == nil {
+	if r == nil || r.w == nil {
 		return nil
 	}
 	r.mu.Lock()

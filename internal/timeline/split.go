@@ -33,19 +33,42 @@ type Intervals []Interval
 
 // Split divides the time of one rank between from and to. The parts do not overlap. Time in which the rank is in no step,
 // such as that of joining, is in no part.
-func Split(spans []Span, from, to int64) (parts [Parts]Intervals) {
-	within := func(want func(Span) bool) (in Intervals) {
-		for _, s := range spans {
-			if lo, hi := max(s.Began, from), min(s.Began+s.Took, to); want(s) && lo < hi {
-				in = append(in, Interval{lo, hi})
-			}
+func Split(spans []Span, from, to int64) [Parts]Intervals {
+	var l lists
+	for _, s := range spans {
+		if lo, hi := max(s.Began, from), min(s.Began+s.Took, to); lo < hi {
+			l.add(s.Row, s.Name, Interval{lo, hi})
 		}
-		return in.union()
 	}
-	calls := within(func(s Span) bool { return s.Row == Collectives })
-	moves := within(func(s Span) bool { return s.Row > Collectives }).within(calls)
-	work := within(func(s Span) bool { return s.Row == Steps && s.Name == Work })
-	steps := within(func(s Span) bool { return s.Row == Steps && s.Name != Work })
+	return l.parts()
+}
+
+// lists are the spans of a rank, by what they mean.
+type lists struct{ work, steps, calls, moves Intervals }
+
+// add adds a span.
+func (l *lists) add(row Row, name string, s Interval) {
+	list := &l.steps
+	switch {
+	case row == Collectives:
+		list = &l.calls
+	case row > Collectives:
+		list = &l.moves
+	case name == Work:
+		list = &l.work
+	}
+	*list = append(*list, s)
+}
+
+// reset empties the lists.
+func (l *lists) reset() {
+	l.work, l.steps, l.calls, l.moves = l.work[:0], l.steps[:0], l.calls[:0], l.moves[:0]
+}
+
+// parts divides the time of the spans.
+func (l *lists) parts() (parts [Parts]Intervals) {
+	work, steps, calls := l.work.union(), l.steps.union(), l.calls.union()
+	moves := l.moves.union().within(calls)
 	parts[Computes] = work.minus(calls)
 	parts[Updates] = steps.minus(calls)
 	parts[Communicates] = moves

@@ -177,3 +177,43 @@ func TestSplitOfAStep(t *testing.T) {
 		t.Errorf("Sum is %d, want 4", got)
 	}
 }
+
+// A meter adds up the spans of each step, and passes the trace on if there is a file.
+func TestMeter(t *testing.T) {
+	for _, trace := range []*bytes.Buffer{nil, {}} {
+		var got []StepTimes
+		m := &Meter{Step: func(s StepTimes) { got = append(got, s) }}
+		if trace != nil {
+			m.Trace = trace
+		}
+		r := New(m, 0)
+		at := func(s int64) time.Time { return time.UnixMicro(s) }
+		r.SpanTo(Steps, Work, at(10), at(20), 0)
+		for i := range 3 * manySpans { // parts of vectors that follow each other
+			r.SpanTo(Sends, "2", at(30+int64(i)/manySpans), at(31+int64(i)/manySpans), 4)
+		}
+		r.SpanTo(Receives, "1", at(33), at(34), 7)
+		r.SpanTo(Collectives, "sum", at(25), at(40), 4)
+		r.SpanTo(Steps, "exchange", at(20), at(41), 0)
+		r.SpanTo(Steps, Commit, at(41), at(45), 0)
+		r.SpanTo(Steps, Work, at(45), at(46), 0)
+		r.SpanTo(Steps, Commit, at(46), at(46), 0)
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		const us = time.Microsecond
+		want := []StepTimes{
+			{Began: at(10), Ended: at(45), Parts: [Parts]time.Duration{10 * us, 10 * us, 4 * us, 11 * us}, Sent: map[int]uint64{2: 12 * manySpans}, Received: map[int]uint64{1: 7}},
+			{Began: at(45), Ended: at(46), Parts: [Parts]time.Duration{us, 0, 0, 0}, Sent: map[int]uint64{}, Received: map[int]uint64{}},
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("-want +got:\n%s", d)
+		}
+		if cap(m.lists.moves) > 4*manySpans {
+			t.Errorf("got room for %d spans, want at most %d", cap(m.lists.moves), 4*manySpans)
+		}
+		if trace != nil && !json.Valid(trace.Bytes()) {
+			t.Errorf("no JSON:\n%s", trace)
+		}
+	}
+}

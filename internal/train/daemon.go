@@ -79,7 +79,7 @@ func checkDaemon(s *cli.Settings) error {
 			errs = append(errs, cli.Usagef("--%s would be ignored without --checkpoint: no state is kept", name))
 		}
 	}
-	for _, name := range []string{"cache", "cache_file", "valid", "audit", "log_json", "dry_run", "args"} {
+	for _, name := range []string{"cache", "cache_file", "valid", "audit", "log_json", "record", "dry_run", "args"} {
 		if s.Has(name) {
 			errs = append(errs, cli.Usagef("--%s cannot go with --daemon: the examples of clients have no end", name))
 		}

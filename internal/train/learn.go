@@ -69,7 +69,12 @@ func (l *Learner) Learn(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	cfg.Diagnostics.Log = l.Logger(level, isRank) // above the progress line of a terminal
+	rec, err := l.takeRecord(c, &cfg, fsys)
+	if err != nil {
+		return err
+	}
+	defer func() { rec.end(l.report, err, cfg.Diagnostics.Log) }()
+	cfg.Diagnostics.Log = rec.log(l.Logger(level, isRank), l.rank) // above the progress line of a terminal
 	fsys.Log = cfg.Diagnostics.Log
 	if shard.Kind == hdfsio.Bytes {
 		files.WarnOfPrefixes(cfg.Diagnostics.Log, fsys, c.StringSlice("data"))

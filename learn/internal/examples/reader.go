@@ -8,6 +8,8 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/feature/stream"
@@ -27,6 +29,9 @@ type Reader struct {
 	// examples appear.
 	Flush func() error
 	Watch func(read, of int) // gets the examples read and those of a pass (0: not known yet); nil: no call
+
+	// Waited adds up the nanoseconds in which passes wait for examples; nil: they are not measured.
+	Waited *atomic.Int64
 
 	// Guard is held while a pass learns, and not while it reads; nil: no lock.
 	Guard sync.Locker
@@ -60,7 +65,7 @@ func (r *Reader) Pass(ctx context.Context, nth int, f Visit) (err error) {
 		if r.Limit > 0 && r.Place >= r.Limit && !p.MakesCache() {
 			break
 		}
-		b, err := p.Next()
+		b, err := r.next(p)
 		if err == io.EOF {
 			break
 		}
@@ -78,6 +83,17 @@ func (r *Reader) Pass(ctx context.Context, nth int, f Visit) (err error) {
 	}
 	r.perPass = r.Nth
 	return r.guarded(func() error { return w.flush(p, f) })
+}
+
+// next returns the next batch, and measures how long it takes to come.
+func (r *Reader) next(p *stream.Pass) (*feature.Batch, error) {
+	if r.Waited == nil {
+		return p.Next()
+	}
+	began := time.Now()
+	b, err := p.Next()
+	r.Waited.Add(int64(time.Since(began)))
+	return b, err
 }
 
 // begin starts a pass that calls Flush when it has to wait for input.
@@ -130,7 +146,7 @@ func (r *Reader) Batches(ctx context.Context, f func(b *feature.Batch) error) (e
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
 	for n := 0; ; {
-		b, err := p.Next()
+		b, err := r.next(p)
 		if err == io.EOF {
 			r.perPass = n
 			return nil

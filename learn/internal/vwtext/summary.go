@@ -29,6 +29,12 @@ type Report struct {
 	// Measures are those of Config.Metrics.Measures over the last pass, or over the best pass
 	// if an early stop has returned to its weights.
 	Measures []metric.Value
+	// Shard identifies the examples that this rank has read: their number, and the bytes and the CRC-32C of their text. It
+	// is zero if the rank has read none, because it has taken over the state of another one.
+	Shard struct {
+		Examples, Bytes uint64
+		CRC             uint32
+	}
 }
 
 // AverageLoss returns the loss that vw's summary shows.
