@@ -304,6 +304,8 @@ type Progress struct {
 	Pass, Passes int // the current pass, and the largest number of passes
 	Examples     int // examples read in this pass, on this rank
 	Of           int // examples of the pass; 0: not known yet
+	// Loss is the mean loss of this rank's examples so far, each measured before the rank learned from it; NaN: none had a label.
+	Loss float64
 }
 
 // Hybrid is --hybrid P:Q: P passes of SGD, then up to Q passes of L-BFGS (the

@@ -211,6 +211,13 @@ func Terminal(f *os.File) bool {
 	return err != nil || !os.SameFile(fi, null)
 }
 
+// ShowsProgress reports whether lines of progress are shown on stderr. how is the value of
+// --progress_bar; empty: auto, for terminals only.
+func ShowsProgress(stderr io.Writer, how string, quiet bool) bool {
+	f, isFile := stderr.(*os.File)
+	return !quiet && (how == "on" || how != "off" && isFile && Terminal(f))
+}
+
 // Opener returns a function that opens models.
 func Opener(ctx context.Context, fsys hdfsio.FS) func(string) (io.ReadCloser, error) {
 	return func(name string) (io.ReadCloser, error) { return hdfsio.Open(ctx, fsys, name) }

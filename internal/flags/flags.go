@@ -177,6 +177,7 @@ var Learn = slices.Concat([]*cli.Spec{
 	{Name: "log_json", About: "Metrics.PassLog", Kind: cli.Text, Category: catOutput, Arg: "FILE", More: true, Help: "write one line of JSON a pass"},
 	{Name: "record", About: "Diagnostics.Waited", Kind: cli.Text, Category: catOutput, Arg: "FILE", More: true, Help: "write what happens in the run as JSON lines, for gvw report"},
 	{Name: "audit", Short: "a", About: "Output.Audit", Kind: cli.Boolean, Category: catOutput, More: true, Help: "write each example's features and weights to stdout"},
+	{Name: "progress_bar", Kind: cli.Text, Category: catOutput, Arg: "WHEN", Choices: []string{"auto", "on", "off"}, Def: "auto", More: true, Help: "a line with progress, time left, loss and rate; auto: on a terminal"},
 	{Name: "quiet", Sets: "Diagnostics.Quiet", Kind: cli.Boolean, Category: catOutput, More: true, Help: "errors only"},
 	{Name: "driver_output_off", Kind: cli.Boolean, Category: catOutput, More: true, Help: "no table and no summary"},
 	{Name: "driver_output", About: "Diagnostics.Writer", Kind: cli.Text, Category: catOutput, Arg: "STREAM", Choices: []string{"stderr", "stdout"}, Def: "stderr", More: true, Help: "stream of the table and the summary"},

@@ -28,6 +28,8 @@ type jobWatch struct {
 	hung   chan int // ranks to be killed
 	idle   chan int // processes that have nothing left to do: ranks, then spares
 	missed chan int // ranks that the job needs to end, although continuesWithout was true
+	// show is called by follow with each status of the job; nil: no call.
+	show func(job *protocol.JobStatus, now time.Time)
 
 	mu     sync.Mutex
 	seen   bool   // the server has had the job
@@ -64,7 +66,9 @@ func (w *jobWatch) follow(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-ticker.C:
-			w.poll(now)
+			if job := w.poll(now); job != nil && w.show != nil {
+				w.show(job, now)
+			}
 		}
 	}
 }

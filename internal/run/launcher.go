@@ -62,6 +62,9 @@ func (p *launcher) launch(c *cli.Context, shardGiven bool, s *cli.Settings) (err
 	case s.Get("on_loss") != "abort":
 		job.restarts = defaultRestarts
 	}
+	// The lines of all ranks are this process's: its workers show none.
+	bar := s.Get("progress_bar")
+	s.Set("progress_bar")
 	// A plan without the server's port finds the usage errors before a port or a folder is taken.
 	if _, err := makePlan(job, s); err != nil {
 		return err
@@ -123,6 +126,14 @@ func (p *launcher) launch(c *cli.Context, shardGiven bool, s *cli.Settings) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, shown.Close()) }()
+	if out := p.Stderr; files.ShowsProgress(out, bar, s.Has("quiet")) {
+		lines := newRankLines(out, int(s.Number("passes")))
+		watch.show, p.Stderr = lines.show, lines
+		defer func() {
+			lines.End()
+			p.Stderr = out
+		}()
+	}
 	all := p.processesOf(pl, logs, watch, job.restarts)
 	all.record = rec
 	if err := p.runWorkers(ctx, fsys, all, secret); err != nil {

@@ -5,9 +5,9 @@ package train
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"slices"
 	"time"
 
@@ -20,6 +20,7 @@ import (
 	"github.com/gvw-project/gvw/internal/joinflags"
 	"github.com/gvw-project/gvw/internal/launch"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
+	"github.com/gvw-project/gvw/internal/statusline"
 	"github.com/gvw-project/gvw/learn"
 )
 
@@ -177,16 +178,19 @@ func (l *Learner) takeDiagnostics(c *cli.Context, cfg *learn.Config, fsys hdfsio
 	}
 	// The line of progress is only for a person at a terminal. Diagnostics go through it, so that
 	// their text appears above the line.
-	if f, ok := l.Stderr.(*os.File); ok && files.Terminal(f) && !cfg.Diagnostics.Quiet {
-		left := newRemaining(l.Stderr, time.Now, textSize(c.Context, fsys, c.StringSlice("data")))
+	if out := l.Stderr; files.ShowsProgress(out, c.String("progress_bar"), cfg.Diagnostics.Quiet) {
+		left := newRemaining(statusline.New(out, statusline.Width(out)), time.Now, textSize(c.Context, fsys, c.StringSlice("data")))
+		if j := cfg.Cluster.Join; j != nil {
+			left.ranks = fmt.Sprintf("rank %d of %d  ", l.rank, j.Total)
+		}
 		for i, in := range cfg.Data.Inputs {
 			cfg.Data.Inputs[i] = left.count(in)
 		}
 		cfg.Diagnostics.Watch = left.watch
 		l.Stderr = left
 		ends = append(ends, func() error {
-			left.end()
-			l.Stderr = f
+			left.End()
+			l.Stderr = out
 			return nil
 		})
 	}

@@ -6,28 +6,30 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/internal/statusline"
 	"github.com/gvw-project/gvw/learn"
 )
 
 // remaining keeps a line at the bottom of a terminal with the progress of a run and the time
-// left. It is the writer of diagnostics, too: text written through it appears above the line.
+// left. Diagnostics are written through its lines, so that they appear above.
 type remaining struct {
-	out  io.Writer
-	now  func() time.Time
-	read atomic.Int64 // bytes of text in the first pass
-	size int64        // bytes of all text; 0: not known
+	*statusline.Lines
+	now   func() time.Time
+	ranks string       // rank and number of ranks; empty: one process
+	read  atomic.Int64 // bytes of text in the first pass
+	size  int64        // bytes of all text; 0: not known
 
-	mu     sync.Mutex
 	begun  time.Time
 	latest time.Time // time of the last line
-	shown  bool
-	open   bool // the last write did not end a line: L-BFGS writes its rows in pieces
+	seen   int       // examples in all passes at that time
+	before int       // examples of the passes before the current one
+	last   learn.Progress
 }
 
 // between is the least time between two updates of the line.
@@ -35,61 +37,41 @@ const between = 500 * time.Millisecond
 
 // newRemaining returns the line of a run that begins now. size is the number of bytes of text in
 // the data, 0 if it is not known.
-func newRemaining(out io.Writer, now func() time.Time, size int64) *remaining {
+func newRemaining(lines *statusline.Lines, now func() time.Time, size int64) *remaining {
 	t := now()
-	return &remaining{out: out, now: now, size: size, begun: t, latest: t}
+	return &remaining{Lines: lines, now: now, size: size, begun: t, latest: t}
 }
 
-// Write writes text above the line.
-func (r *remaining) Write(text []byte) (int, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.wipe()
-	// The line must not be drawn behind an incomplete row.
-	r.open = len(text) > 0 && text[len(text)-1] != '\n'
-	return r.out.Write(text)
-}
-
-// wipe removes the line.
-func (r *remaining) wipe() {
-	if r.shown {
-		_, _ = io.WriteString(r.out, "\r\x1b[K") // an error leaves only the line itself
-		r.shown = false
-	}
-}
-
-// end removes the line for good.
-func (r *remaining) end() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.wipe()
-}
-
-// watch updates the line, unless the last update is recent or a row is incomplete. The time
-// left assumes that the rest takes as long per part of a pass as the run has taken so far.
+// watch updates the line, unless the last update is recent. The time left assumes that the rest
+// takes as long per part of a pass as the run has taken so far. Only the goroutine of the run calls it.
 func (r *remaining) watch(p learn.Progress) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	if p.Pass != r.last.Pass {
+		r.before += r.last.Examples
+	}
+	r.last = p
 	now := r.now()
-	if r.open || now.Sub(r.latest) < between {
+	if now.Sub(r.latest) < between {
 		return
 	}
-	r.latest = now
-	line := fmt.Sprintf("%d examples", p.Examples)
+	seen := r.before + p.Examples
+	rate := float64(seen-r.seen) / now.Sub(r.latest).Seconds()
+	r.latest, r.seen = now, seen
+	row := statusline.Row{Label: r.ranks, Share: -1, Fields: []string{"", "", statusline.Count(rate) + "/s", statusline.Count(float64(p.Examples)) + " examples"}}
 	if p.Passes > 1 {
-		line = fmt.Sprintf("pass %d of at most %d, %s", p.Pass, p.Passes, line)
+		row.Label += fmt.Sprintf("pass %d/%d", p.Pass, p.Passes)
+	} else if row.Label == "" {
+		row.Label = "pass 1"
+	}
+	if !math.IsNaN(p.Loss) {
+		row.Fields[1] = fmt.Sprintf("loss %.4g", p.Loss)
 	}
 	// Passes count alike: the first one, which parses text, takes longer than later ones from the
 	// cache, so the estimate is too long at first.
 	if part := r.part(p); part > 0 {
-		done := (float64(p.Pass-1) + part) / float64(p.Passes)
-		elapsed := now.Sub(r.begun)
-		left := time.Duration(float64(elapsed) * (1 - done) / done).Round(time.Second)
-		line += fmt.Sprintf(", %.0f %%, about %v left", 100*done, left)
+		row.Share = (float64(p.Pass-1) + part) / float64(p.Passes)
+		row.Fields[0] = statusline.Left(now.Sub(r.begun), row.Share)
 	}
-	r.wipe()
-	_, _ = io.WriteString(r.out, line)
-	r.shown = true
+	r.Show(row.Fit(r.Width()))
 }
 
 // part returns the part of the pass that is done, from 0 to 1, or 0 if it is not known.

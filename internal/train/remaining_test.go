@@ -5,17 +5,20 @@ package train
 import (
 	"context"
 	"io"
+	"math"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/gvw-project/gvw/internal/statusline"
 	"github.com/gvw-project/gvw/learn"
 )
 
 func TestRemainingTime(t *testing.T) {
 	var out strings.Builder
 	clock := time.Unix(0, 0)
-	r := newRemaining(&out, func() time.Time { return clock }, 1000)
+	r := newRemaining(statusline.New(&out, func() int { return 80 }), func() time.Time { return clock }, 1000)
+	r.ranks = "rank 1 of 2  "
 	in := r.count(learn.Input{Open: func(context.Context) (io.ReadCloser, error) {
 		return io.NopCloser(strings.NewReader(strings.Repeat("x", 500))), nil
 	}})
@@ -35,28 +38,25 @@ func TestRemainingTime(t *testing.T) {
 			t.Errorf("%+v: %q, want %q", p, got, want)
 		}
 	}
-	step(time.Millisecond, learn.Progress{Pass: 1, Passes: 4, Examples: 5}, "") // too soon
+	nan := math.NaN()
+	step(time.Millisecond, learn.Progress{Pass: 1, Passes: 4, Examples: 5, Loss: nan}, "") // too soon
 	// Half of the text of the first of four passes in 10 s: 70 s to go.
-	step(10*time.Second-time.Millisecond, learn.Progress{Pass: 1, Passes: 4, Examples: 50},
-		"pass 1 of at most 4, 50 examples, 12 %, about 1m10s left")
+	step(10*time.Second-time.Millisecond, learn.Progress{Pass: 1, Passes: 4, Examples: 50, Loss: nan},
+		"rank 1 of 2  pass 1/4  12% [==                   ]  ETA 1m10s  5/s  50 examples")
 	out.Reset()
 	if _, err := io.WriteString(r, "a row\n"); err != nil || out.String() != "\r\x1b[Ka row\n" {
 		t.Errorf("a row of the table: %q, %v", out.String(), err)
 	}
-	step(10*time.Second, learn.Progress{Pass: 2, Passes: 4, Examples: 100, Of: 100}, "pass 2 of at most 4, 100 examples, 50 %, about 20s left")
+	// 100 examples in the first pass, and 100 in the second.
+	r.watch(learn.Progress{Pass: 1, Passes: 4, Examples: 100, Of: 100, Loss: 0.25})
+	step(10*time.Second, learn.Progress{Pass: 2, Passes: 4, Examples: 100, Of: 100, Loss: 0.25},
+		"rank 1 of 2  pass 2/4  50% [=====     ]  ETA 20s  loss 0.25  15/s  100 examples")
 	out.Reset()
-	r.end()
-	r.end()
+	r.End()
+	r.End()
 	if out.String() != "\r\x1b[K" {
 		t.Errorf("at the end: %q", out.String())
 	}
-	if _, err := io.WriteString(r, "half a row "); err != nil {
-		t.Fatal(err)
-	}
-	step(time.Second, learn.Progress{Pass: 2, Passes: 4, Examples: 100, Of: 100}, "") // the line would overwrite the row
-	if _, err := io.WriteString(r, "and the rest\n"); err != nil {
-		t.Fatal(err)
-	}
-	r.size = 0
-	step(time.Second, learn.Progress{Pass: 1, Passes: 1, Examples: 7}, "7 examples")
+	r = newRemaining(statusline.New(&out, func() int { return 80 }), func() time.Time { return clock }, 0)
+	step(time.Second, learn.Progress{Pass: 1, Passes: 1, Examples: 7, Loss: nan}, "pass 1  7/s  7 examples")
 }

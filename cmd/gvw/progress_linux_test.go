@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// screen is the user's end of a pseudo-terminal.
+type screen struct {
+	t      *testing.T
+	master *os.File
+
+	mu   sync.Mutex
+	text []byte
+	done chan struct{} // closed when all processes have closed the terminal
+}
+
+// openScreen opens a pseudo-terminal with some columns, and the end that a program gets.
+func openScreen(t *testing.T, columns int) (*screen, *os.File) {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		if os.Getenv("REQUIRE_ALL") == "1" {
+			t.Fatal(err)
+		}
+		t.Skipf("no pseudo-terminals: %v", err)
+	}
+	t.Cleanup(func() { _ = master.Close() })
+	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &screen{t: t, master: master, done: make(chan struct{})}
+	s.resize(columns)
+	return s, slave
+}
+
+// resize changes the number of columns.
+func (s *screen) resize(columns int) {
+	s.t.Helper()
+	if err := unix.IoctlSetWinsize(int(s.master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: uint16(columns)}); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// watch reads what programs write until they have closed the terminal, which is an error here.
+func (s *screen) watch() {
+	defer close(s.done)
+	b := make([]byte, 4096)
+	for {
+		n, err := s.master.Read(b)
+		s.mu.Lock()
+		s.text = append(s.text, b[:n]...)
+		s.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// after returns what was written since a position, and the position of its end.
+func (s *screen) after(at int) (string, int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return string(s.text[at:]), len(s.text)
+}
+
+// shows waits until the text from a position on matches, and returns the position of its end.
+func (s *screen) shows(at int, want string) (end int) {
+	s.t.Helper()
+	re := regexp.MustCompile(want)
+	defer func() {
+		if s.t.Failed() {
+			text, _ := s.after(at)
+			s.t.Logf("%q", text[max(0, len(text)-500):])
+		}
+	}()
+	eventually(s.t, "the terminal to show "+want, func() bool {
+		text, to := s.after(at)
+		end = to
+		return re.MatchString(text)
+	})
+	return end
+}
+
+// onTerminal starts gvw with its stderr at a terminal, in a folder with x.vw.
+func onTerminal(t *testing.T, dir string, columns int, args ...string) (*exec.Cmd, *screen) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, "x.vw"), []byte(strings.Repeat("1 |a x y\n-1 |a z\n", 50)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s, slave := openScreen(t, columns)
+	cmd := exec.Command("gvw", args...)
+	cmd.Dir, cmd.Stderr = dir, slave
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := slave.Close(); err != nil {
+		t.Fatal(err)
+	}
+	go s.watch()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		<-s.done
+	})
+	return cmd, s
+}
+
+// interrupt sends Ctrl-C and checks that the terminal has no line of progress afterwards.
+func interrupt(t *testing.T, cmd *exec.Cmd, s *screen, bar string) {
+	t.Helper()
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	<-s.done
+	if code := cmd.ProcessState.ExitCode(); code != 130 {
+		t.Errorf("exit code %d, want 130", code)
+	}
+	text, _ := s.after(0)
+	erased := max(strings.LastIndex(text, "\x1b[K"), strings.LastIndex(text, "\x1b[J"))
+	if last := regexp.MustCompile(bar).FindAllStringIndex(text, -1); len(last) == 0 || erased < last[len(last)-1][0] {
+		t.Errorf("the last line of progress is not removed: %q", text[max(0, len(text)-500):])
+	}
+	if !strings.HasSuffix(text, "\r\n") || !strings.Contains(text[erased:], "gvw: interrupted") {
+		t.Errorf("the end is no line of its own: %q", text[max(0, len(text)-500):])
+	}
+}
+
+// On a terminal a bar follows the training and the width of the terminal, and Ctrl-C removes it.
+func TestProgressBar(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cmd, s := onTerminal(t, dir, 100, "-d", "x.vw", "--passes", "1000000000", "--holdout_off", "-c", "-k")
+	at := s.shows(0, `pass \d+/1000000000   0% \[ +\]  ETA [0-9hms]+  loss [0-9.e-]+  [0-9.]+[kM]/s`)
+	s.resize(30)
+	at = s.shows(at, `pass \d+/1000000000   0%[^\[]*\x1b\[K`)
+	s.resize(12)
+	s.shows(at, `\x1b\[Kpass \d{1,6}/?\d{0,6}`)
+	interrupt(t, cmd, s, `pass \d+`)
+}
+
+// gvw run has a line for each rank on a terminal.
+func TestRankLinesOnATerminal(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cmd, s := onTerminal(t, dir, 100, "run", "-n", "2", "--", "-d", "x.vw", "--passes", "1000000000", "--holdout_off", "-k", "--cache_file", "c")
+	s.shows(0, `rank 0  pass \d+/1000000000   0%[^\r]*loss [^\r]*\r\nrank 1  pass \d+/1000000000`)
+	interrupt(t, cmd, s, `rank 1  pass`)
+}
+
+// Without a terminal, with --quiet and with --progress_bar off there is no line, and the bytes are those of vw's table.
+func TestNoProgressBar(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "x.vw"), []byte(strings.Repeat("1 |a x y\n-1 |a z\n", 50)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var texts [][]byte
+	for _, more := range [][]string{nil, {"--progress_bar", "off"}, {"--progress_bar", "auto"}} {
+		var stderr bytes.Buffer
+		cmd := exec.Command("gvw", append([]string{"-d", "x.vw", "--passes", "3", "-c", "-k"}, more...)...)
+		cmd.Dir, cmd.Stderr = dir, &stderr
+		if err := cmd.Run(); err != nil {
+			t.Fatalf("%q: %v\n%s", more, err, &stderr)
+		}
+		texts = append(texts, stderr.Bytes())
+		if bytes.ContainsAny(stderr.Bytes(), "\r\x1b") || !bytes.Equal(texts[0], stderr.Bytes()) {
+			t.Errorf("%q: %s", more, &stderr)
+		}
+	}
+	for _, more := range []string{"--quiet", "--progress_bar=off"} {
+		cmd, s := onTerminal(t, t.TempDir(), 80, "-d", "x.vw", "--passes", "20000", "--holdout_off", "-c", "-k", more)
+		if err := cmd.Wait(); err != nil {
+			t.Error(err)
+		}
+		<-s.done
+		if text, _ := s.after(0); strings.Contains(text, "\x1b") || more == "--quiet" && text != "" {
+			t.Errorf("%s: %q", more, text)
+		}
+	}
+}
