@@ -195,6 +195,24 @@ func (b *Builder) AddNamed(name, text []byte, hash uint32, value float32) {
 	b.add(name, text, hash, whole(hash&b.mask), value)
 }
 
+// AddUnnamed adds features without names to the current namespace, except those with the value 0.
+// Their indices are hashes, not masked.
+func (b *Builder) AddUnnamed(features []Feature) {
+	if b.limits || b.named {
+		for _, f := range features {
+			b.AddNamed(nil, nil, f.Index, f.Value)
+		}
+		return
+	}
+	dst, mask := b.dst.Features, b.mask
+	for _, f := range features {
+		if f.Value != 0 {
+			dst = append(dst, Feature{Index: f.Index & mask, Value: f.Value})
+		}
+	}
+	b.dst.Features = dst
+}
+
 func (b *Builder) add(name, text []byte, hash uint32, number uint64, value float32) {
 	if value == 0 {
 		return

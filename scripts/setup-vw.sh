@@ -3,7 +3,7 @@
 #
 # Sets up the real vw for the tests that compare with it: a Python virtual
 # environment in .venv with the vowpalwabbit wheel, and with scikit-learn, which
-# measures predictions. Prints the path of its python on stdout, everything else on
+# measures predictions, and what the tests of the Python package need. Prints the path of its python on stdout, everything else on
 # stderr. Fails when vw cannot be had.
 #
 #   GVW_PYTHON   the Python to build on (default: the first that works)
@@ -20,9 +20,9 @@ works() {
 say() { echo "setup-vw: $*" >&2; }
 
 sklearn() {
-	"$1" -c "import sklearn" 2>/dev/null ||
-		"$1" -m pip install --quiet --disable-pip-version-check scikit-learn >&2 ||
-		say "no scikit-learn: the comparisons with it are left out"
+	"$1" -c "import sklearn, scipy, pandas, pytest, mypy" 2>/dev/null ||
+		"$1" -m pip install --quiet --disable-pip-version-check "scikit-learn>=1.6" scipy pandas pytest mypy >&2 ||
+		say "no scikit-learn, pandas, pytest or mypy: the comparisons and the Python package's tests are left out"
 }
 
 if [ -x "$venv/bin/python" ] && works "$venv/bin/python"; then

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/gvw-project/gvw/feature"
@@ -86,6 +87,7 @@ type Parser struct {
 	named   bool
 	ns      feature.Namespace
 	name    []byte // of the current feature
+	row     []feature.Feature
 }
 
 // NewParser makes a parser.
@@ -212,29 +214,45 @@ func (p *Parser) head(labels, weights floats, i int) error {
 func (p *Parser) features(dst *feature.Batch, indices []byte, values floats) (bad int) {
 	p.b.Enter(p.ns)
 	before := len(dst.Features)
-	for k := range len(values) / 4 {
+	if bad := p.decode(indices, values); bad >= 0 {
+		return bad
+	}
+	if p.named {
+		for _, f := range p.row {
+			p.name = strconv.AppendUint(p.name[:0], uint64(f.Index), 10)
+			hash := p.ns.Salt + f.Index
+			if p.hashAll {
+				hash = p.b.Hash(p.name, p.ns.Salt)
+			}
+			p.b.AddNamed(p.name, nil, hash, f.Value)
+		}
+	} else {
+		for i := range p.row {
+			p.row[i].Index += p.ns.Salt
+		}
+		p.b.AddUnnamed(p.row)
+	}
+	if len(dst.Features) > before {
+		p.b.List(p.ns.Byte)
+	}
+	return -1
+}
+
+// decode sets p.row to the pairs of a row. It returns the position of a value that is not a
+// number, or -1.
+func (p *Parser) decode(indices []byte, values floats) (bad int) {
+	n := len(values) / 4
+	p.row = slices.Grow(p.row[:0], n)[:n]
+	for k := range p.row {
 		v := values.at(k)
 		if v != v {
 			return k
-		}
-		if v == 0 {
-			continue
 		}
 		index := uint32(k)
 		if indices != nil {
 			index = binary.LittleEndian.Uint32(indices[4*k:])
 		}
-		hash := p.ns.Salt + index
-		if p.named {
-			p.name = strconv.AppendUint(p.name[:0], uint64(index), 10)
-			if p.hashAll {
-				hash = p.b.Hash(p.name, p.ns.Salt)
-			}
-		}
-		p.b.AddNamed(p.name, nil, hash, v)
-	}
-	if len(dst.Features) > before {
-		p.b.List(p.ns.Byte)
+		p.row[k] = feature.Feature{Index: index, Value: v}
 	}
 	return -1
 }

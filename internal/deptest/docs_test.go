@@ -21,6 +21,8 @@ var (
 	word = regexp.MustCompile("`([A-Za-z]\\w*(?:\\.[A-Za-z]\\w*)?)`")
 	// environment is the name of an environment variable.
 	environment = regexp.MustCompile(`^[A-Z0-9]+(_[A-Z0-9]+)+$`)
+	// pythonName is the definition of a class or a function of Python.
+	pythonName = regexp.MustCompile(`(?m)^ *(?:class|def) (\w+)`)
 	// link is [text](target) within the repository.
 	link = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
 )
@@ -32,6 +34,11 @@ var otherNames = map[string]string{
 	"PATH":                 "an environment variable of every shell",
 	"TMPDIR":               "an environment variable of every shell",
 	"WELCOME":              "a message of the handshake, which has no type in Go",
+	"False":                "a constant of Python",
+	"OneVsRestClassifier":  "a class of scikit-learn",
+	"SGDClassifier":        "a class of scikit-learn",
+	"True":                 "a constant of Python",
+	"ValueError":           "an exception of Python",
 	"backoffLimitPerIndex": "a field of a Kubernetes job",
 	"fs.defaultFS":         "a property of Hadoop",
 }
@@ -93,6 +100,21 @@ func declared(t *testing.T) map[string]map[string]bool {
 			}
 		}
 		all[s.path] = names
+	}
+	modules, err := filepath.Glob(filepath.Join(root, "python", "gvw", "*.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, module := range modules {
+		text, err := os.ReadFile(module)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := map[string]bool{}
+		for _, m := range pythonName.FindAllStringSubmatch(string(text), -1) {
+			names[m[1]] = true
+		}
+		all["python/gvw/"+filepath.Base(module)] = names
 	}
 	return all
 }

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs gvw with frames on its standard input."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import subprocess
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import IO
+
+from gvw._errors import error
+from gvw._programs import program
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A row of gvw's table of progress.
+
+    `loss` is the average loss so far, over predictions made before learning from them.
+    `recent_loss` is the average since the last row, `examples` their number in all passes, and
+    `weight` the sum of their importance weights. For L-BFGS a row is a pass: `examples` is the
+    number of the pass, and `recent_loss` and `weight` are 0.
+    """
+
+    loss: float
+    recent_loss: float
+    examples: int
+    weight: float
+
+
+Callback = Callable[[Progress], None]
+
+_ROW = re.compile(r"^(\S+) +(\S+) +(\d+) +(\d+\.\d+) ")
+_PASS = re.compile(r"^ *(\d+) (?:h )?(\d+\.\d+|unknown)\s")
+
+
+def _progress(line: str) -> Progress | None:
+    def number(text: str) -> float:
+        try:
+            return float(text)
+        except ValueError:
+            return float("nan")
+
+    if row := _ROW.match(line):
+        return Progress(number(row[1]), number(row[2]), int(row[3]), float(row[4]))
+    if row := _PASS.match(line):
+        return Progress(number(row[2]), 0.0, int(row[1]), 0.0)
+    return None
+
+
+def environment() -> dict[str, str]:
+    """Return the environment without gvw's options, which a launcher may have set for this process."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("GVW_")}
+
+
+def _write(fd: int, frames: Iterable[list[memoryview]]) -> None:
+    for frame in frames:
+        done = os.writev(fd, frame) if hasattr(os, "writev") else 0
+        for part in frame:
+            if done >= len(part):
+                done -= len(part)
+                continue
+            rest, done = part[done:], 0
+            while rest:
+                rest = rest[os.write(fd, rest) :]
+
+
+def run(options: Sequence[str], frames: Iterable[list[memoryview]], callbacks: Sequence[Callback] = ()) -> bytes:
+    """Run gvw with frames on stdin and return its stdout.
+
+    Callbacks get the rows of the table of progress in this thread. An exception of a callback
+    ends the program and is raised. A failure of the program is a GVWError.
+    """
+    words = [program("gvw"), "--csr", *options]
+    if not callbacks:
+        words.append("--quiet")
+    process = subprocess.Popen(
+        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), bufsize=0
+    )
+    assert process.stdin and process.stdout and process.stderr
+    failure: list[BaseException] = []
+    out: list[bytes] = []
+
+    def feed(stdin: IO[bytes]) -> None:
+        try:
+            with stdin, contextlib.suppress(BrokenPipeError):  # its message has the reason
+                _enlarge(stdin.fileno())
+                _write(stdin.fileno(), frames)
+        except BaseException as e:
+            failure.append(e)
+            process.kill()
+
+    def collect(stdout: IO[bytes]) -> None:
+        with stdout:
+            out.append(stdout.read())
+
+    threads = [
+        threading.Thread(target=feed, args=(process.stdin,), name="gvw-stdin"),
+        threading.Thread(target=collect, args=(process.stdout,), name="gvw-stdout"),
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        stderr = "".join(_lines(process.stderr, callbacks))
+        process.wait()
+    finally:
+        process.kill()  # has no effect after wait
+        process.wait()
+        for thread in threads:
+            thread.join()
+        process.stderr.close()
+    if failure:
+        raise failure[0]
+    if process.returncode != 0:
+        raise error(process.returncode, stderr)
+    return b"".join(out)
+
+
+def _lines(stderr: IO[bytes], callbacks: Sequence[Callback]) -> Iterator[str]:
+    with open(stderr.fileno(), encoding="utf-8", errors="replace", closefd=False) as lines:
+        for line in lines:
+            row = _progress(line) if callbacks else None
+            if row is None:
+                yield line
+            else:
+                for callback in callbacks:
+                    callback(row)
+
+
+def _enlarge(fd: int) -> None:
+    """Enlarge the buffer of a pipe, so that writer and reader wait for each other less often."""
+    try:
+        import fcntl
+
+        fcntl.fcntl(fd, fcntl.F_SETPIPE_SZ, 1 << 20)  # type: ignore[attr-defined, unused-ignore]
+    except (ImportError, AttributeError, OSError):
+        pass  # the buffer keeps its size
