@@ -98,6 +98,7 @@ type (
 	//	Number    completed steps of all kinds
 	//	Examples  examples seen in all passes together
 	//	Loss      average loss so far
+	//	Holdout   mean loss of the newest pass over held-out examples; 0: none
 	//	StepTook  time of the newest step without its exchange; 0: unknown
 	Progress = protocol.Progress
 

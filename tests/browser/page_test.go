@@ -166,6 +166,9 @@ func synthetic(total int) func() protocol.ServerStatus {
 				Rank: r, Attempt: uint64(r + 1), Host: fmt.Sprintf("node-%03d", r/4), Address: fmt.Sprintf("10.0.%d.%d:26544", r/256, r%256), State: "ready", Step: "SGD",
 				Pass: uint32(tick / 20), Steps: uint64(tick / 20), Examples: uint64(tick * (1000 + r)), Loss: 0.2 + 0.5*math.Exp(-float64(tick)/40) + float64(r%10)/1000,
 			}
+			if s.Pass > 0 {
+				s.Holdout = 0.25 + 0.5*math.Exp(-float64(s.Pass)/2)
+			}
 			switch {
 			case r == 7:
 				s.State = "joined"
@@ -203,6 +206,7 @@ func TestThousandRanks(t *testing.T) {
 		t.Errorf("%d rows exist for a window of 1000 pixels", elements)
 	}
 	c.until("a few snapshots have arrived", "document.querySelector('#chart path.now')?.getAttribute('d').length > 60")
+	c.until("the held-out loss is drawn", "document.querySelector('#chart path.held')?.getAttribute('d').length > 5")
 	before, began := c.metrics(), time.Now()
 	c.eval("new Promise(done => setTimeout(() => done(true), 6000))", nil)
 	after, took := c.metrics(), time.Since(began).Seconds()

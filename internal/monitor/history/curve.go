@@ -11,6 +11,7 @@ type Point struct {
 	Loss     float64       // average so far
 	Pass     uint32        // completed passes; of a job: those of its slowest rank
 	Steps    uint64        // completed steps; likewise
+	Holdout  float64       // mean loss of the newest pass over held-out examples; 0: none
 }
 
 // Curve is progress over time. It has at most as many points as its limit.
@@ -27,7 +28,8 @@ func (c *Curve) add(p Point) bool {
 	n := len(c.Points)
 	if n > 0 {
 		last := &c.Points[n-1]
-		if same := (Point{last.At, p.Examples, p.Loss, p.Pass, p.Steps}); same == *last {
+		same := p
+		if same.At = last.At; same == *last {
 			return false
 		}
 		if n > 1 && p.At-c.Points[n-2].At < c.gap {

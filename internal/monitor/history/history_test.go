@@ -249,3 +249,23 @@ func TestOldHeartbeats(t *testing.T) {
 		}
 	}
 }
+
+// TestMeanOfRanks weights the losses of the ranks by their examples, and takes the held-out loss of the
+// newest pass.
+func TestMeanOfRanks(t *testing.T) {
+	t.Parallel()
+	f := newFeed(Config{})
+	f.step(func(s *protocol.ServerStatus) {
+		j := job(1, 4)
+		for r, v := range []protocol.RankStatus{{Pass: 3, Steps: 3, Examples: 30, Loss: 0.2, Holdout: 0.6}, {Pass: 2, Steps: 2, Examples: 10, Loss: 0.6, Holdout: 0.7}, {Pass: 3, Steps: 4, Holdout: 0.6}} {
+			v.Rank, v.Attempt, v.Host, v.State = r, 1, "h", "ready"
+			j.Ranks[r] = v
+		}
+		s.Jobs = append(s.Jobs, j)
+	})
+	got, _ := f.h.Job(1).Loss.Last()
+	got.Loss = float64(int(got.Loss*1e6+0.5)) / 1e6
+	if want := (Point{Examples: 40, Loss: 0.3, Pass: 2, Steps: 2, Holdout: 0.6}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}

@@ -52,7 +52,7 @@ func (j *Job) update(at time.Time, s *protocol.JobStatus) {
 			phase, waitsFor := phaseOf(s, status, of)
 			r.enter(now, phase, waitsFor, limit)
 			if status.Examples > 0 || status.Steps > 0 {
-				r.Loss.add(Point{now, status.Examples, status.Loss, status.Pass, status.Steps})
+				r.Loss.add(Point{now, status.Examples, status.Loss, status.Pass, status.Steps, status.Holdout})
 			}
 		case slices.Contains(s.Removed, i):
 			r.enter(now, Removed, -1, limit)
@@ -136,7 +136,7 @@ func (j *Job) phaseEvents(now time.Duration, was *protocol.JobStatus) {
 
 // mean returns the progress of the whole job; false: no rank has reported any.
 func (j *Job) mean(now time.Duration) (Point, bool) {
-	p, sum, first := Point{At: now}, 0.0, true
+	p, sum, first, newest := Point{At: now}, 0.0, true, uint32(0)
 	for i := range j.Ranks {
 		r := &j.Ranks[i]
 		if !r.Present || r.Status.Examples == 0 && r.Status.Steps == 0 {
@@ -145,6 +145,9 @@ func (j *Job) mean(now time.Duration) (Point, bool) {
 		s := &r.Status
 		p.Examples += s.Examples
 		sum += s.Loss * float64(s.Examples)
+		if s.Holdout != 0 && (p.Holdout == 0 || s.Pass >= newest) {
+			p.Holdout, newest = s.Holdout, s.Pass // all ranks that have ended the same pass report the same
+		}
 		if first || s.Pass < p.Pass {
 			p.Pass = s.Pass
 		}

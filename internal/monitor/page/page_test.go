@@ -101,7 +101,7 @@ type message struct {
 		Marks   [][3]int64
 		Events  [][]any
 		From    int
-		Points  [][5]float64
+		Points  [][6]float64
 		Parents []int
 		Waits   []string
 		Options string

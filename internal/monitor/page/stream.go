@@ -205,7 +205,8 @@ func appendPoints(b []byte, points []history.Point) []byte {
 		b = append(strconv.AppendUint(b, p.Examples, 10), ',')
 		b = append(appendFloat(b, p.Loss), ',')
 		b = append(strconv.AppendUint(b, uint64(p.Pass), 10), ',')
-		b = append(strconv.AppendUint(b, p.Steps, 10), ']')
+		b = append(strconv.AppendUint(b, p.Steps, 10), ',')
+		b = append(appendFloat(b, p.Holdout), ']')
 	}
 	return append(b, ']')
 }
@@ -300,6 +301,7 @@ type summary struct {
 	Steps    uint64   `json:"steps"`
 	Examples uint64   `json:"examples"`
 	Loss     *float64 `json:"loss,omitempty"`
+	Holdout  *float64 `json:"holdout,omitempty"`
 }
 
 func summaryOf(j *history.Job) summary {
@@ -315,9 +317,17 @@ func summaryOf(j *history.Job) summary {
 		v.Ended, v.Outcome, v.Cause, v.State, v.Report = e.Ended.UnixMilli(), e.Outcome, e.Cause, e.Outcome, e.Cause
 	}
 	if p, ok := j.Loss.Last(); ok {
-		v.Pass, v.Steps, v.Examples, v.Loss = p.Pass, p.Steps, p.Examples, &p.Loss
+		v.Pass, v.Steps, v.Examples, v.Loss, v.Holdout = p.Pass, p.Steps, p.Examples, finite(p.Loss), finite(p.Holdout)
 	}
 	return v
+}
+
+// finite returns nil for a number that JSON cannot represent.
+func finite(f float64) *float64 {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return nil
+	}
+	return &f
 }
 
 // passesOf returns the number of passes in the options of a job of the learner; 0: unknown, as for

@@ -231,10 +231,7 @@ func (m *Machine) Status() protocol.ServerStatus {
 func (a *attempt) status(now time.Time) protocol.RankStatus {
 	r := protocol.RankStatus{
 		Rank: a.rank, Attempt: a.number, Host: a.host, Version: a.version, VW: a.vw, State: "joined", Waits: a.waitText,
-		Pass: a.progress.Pass, Step: a.progress.Step, Steps: a.progress.Number, Examples: a.progress.Examples, Loss: a.progress.Loss,
-	}
-	if math.IsNaN(r.Loss) || math.IsInf(r.Loss, 0) {
-		r.Loss = 0 // JSON cannot represent these numbers
+		Pass: a.progress.Pass, Step: a.progress.Step, Steps: a.progress.Number, Examples: a.progress.Examples, Loss: finite(a.progress.Loss), Holdout: finite(a.progress.Holdout),
 	}
 	if w := a.waits; w.Epoch == a.wired && !a.vw && (w.Collective > 0 || w.For >= 0 && w.At != (time.Time{})) {
 		r.Collective, r.WaitsSeconds = w.Collective, now.Sub(w.Same).Seconds()
@@ -259,6 +256,14 @@ func (a *attempt) status(now time.Time) protocol.RankStatus {
 		r.Silent = now.Sub(a.lastFrame).Seconds()
 	}
 	return r
+}
+
+// finite returns 0 instead of a number that JSON cannot represent.
+func finite(f float64) float64 {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return 0
+	}
+	return f
 }
 
 // JobBytes is the memory that a job is counted with, in bytes, in addition to its texts and its

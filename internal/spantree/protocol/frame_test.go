@@ -124,7 +124,7 @@ func samples() []Frame {
 		},
 		&ReadyFrame{Epoch: e, Shard: Shard{Examples: 100, Bytes: 5000, CRC: 0xcafe, Took: time.Second}, Checkpoint: 6},
 		&HeartbeatFrame{Seq: 5, Epoch: e, WaitsFor: 1, Collective: 17, Waits: "all-reduce #17"},
-		&ReportFrame{Epoch: e, Progress: Progress{Pass: 2, Number: 8, Examples: 300, Loss: 0.25, StepTook: time.Second, Step: "gradient"}},
+		&ReportFrame{Epoch: e, Progress: Progress{Pass: 2, Number: 8, Examples: 300, Loss: 0.25, StepTook: time.Second, Holdout: 0.5, Step: "gradient"}},
 		&AskFrame{Epoch: e, Peer: 1, Collective: 17, Fault: 1, Detail: "no byte for 60 s"},
 		&PositionFrame{Epoch: e, Completed: e, Step: 8, Work: true, WaitsFor: -1},
 		&CompleteFrame{Epoch: e, Step: 9, Model: m, Owed: []string{"model", "predictions"}},

@@ -153,6 +153,7 @@ func (f *ReportFrame) code(c *wire.Coder) {
 	c.U64("examples", &f.Progress.Examples)
 	c.F64("loss", &f.Progress.Loss)
 	c.Nanos("step_took", &f.Progress.StepTook)
+	c.F64("holdout", &f.Progress.Holdout)
 	c.Text("step", MaxStep, &f.Progress.Step)
 }
 

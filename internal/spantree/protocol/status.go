@@ -88,4 +88,6 @@ type RankStatus struct {
 	Steps        uint64  `json:"steps"`
 	Examples     uint64  `json:"examples"`
 	Loss         float64 `json:"loss"`
+	// Holdout is the mean loss of the newest pass over the held-out examples of all ranks; 0: none.
+	Holdout float64 `json:"holdout,omitempty"`
 }

@@ -72,6 +72,9 @@ type Progress struct {
 	Loss     float64 // average so far
 	// StepTook is the time of the newest completed step without its exchange; 0: unknown.
 	StepTook time.Duration
+	// Holdout is the mean loss of the newest pass over the held-out examples of all ranks, or over
+	// the validation set; 0: none.
+	Holdout float64
 }
 
 // OnLoss is a job's policy on the loss of a rank. Its numbers are part of the protocol.

@@ -45,6 +45,7 @@ type Tally struct {
 	Measures Measures
 	Valid    *Validation // --valid; nil: none
 	Passed   PassLog
+	heldOut  float64 // mean loss of the newest pass over held-out examples or the validation set; 0: none
 }
 
 // Learns reports whether an example is learned from, not just predicted.
@@ -226,8 +227,10 @@ func (t *Tally) EndPass() (better, stop bool) {
 	switch v := t.Valid; {
 	case v == nil:
 		better, stop = t.Stop.endPass(h.PassLoss, h.PassWeight)
+		t.heldOut = mean(h.PassLoss, h.PassWeight)
 	case v.fresh:
 		better, stop = v.stop.endPass(v.loss, v.weight)
+		t.heldOut = mean(v.loss, v.weight)
 	}
 	t.Passed.endPass(better, stop, t.Holdout, h)
 	t.Measures.endPass(t.Passes+1, better, stop)
@@ -239,12 +242,21 @@ func (t *Tally) EndPass() (better, stop bool) {
 	return better, stop
 }
 
+// mean returns a mean loss; 0: there are no examples.
+func mean(sum, weight float64) float64 {
+	if weight > 0 {
+		return sum / weight
+	}
+	return 0
+}
+
 // Report sends the progress of this rank to the server, and adds a line to the log of passes.
 func (t *Tally) Report(step string) error {
 	t.Job.Group.Report(allreduce.Progress{
 		Pass:     uint32(t.Passes),
 		Examples: t.Stats.Examples,
 		Loss:     t.Stats.AverageLoss(),
+		Holdout:  t.heldOut,
 		Step:     step,
 	})
 	return t.logPass(step)

@@ -39,15 +39,17 @@ export class Chart {
     const svg = shape('svg', { role: 'img', viewBox: `0 0 ${w} ${h}` });
     const last = now[now.length - 1], left = 56, right = 12, top = 12, bottom = 24;
     let text = last ? `loss ${number(last[2])} after ${count(last[1])} examples` : 'no loss yet';
+    if (last?.[5]) text += `, held-out loss ${number(last[5])}`;
     if (this.job.previous) text += `, against run ${this.job.previous.name}`;
     svg.setAttribute('aria-label', text);
     this.box.replaceChildren(svg);
-    put($('legend'), this.job.previous ? `solid: this run; dashed: the last run of the same name (${this.job.previous.name})` : 'average over the ranks; there is no earlier run of the same name');
+    const held = now.filter(p => p[5]), heldBefore = was.filter(p => p[5]);
+    put($('legend'), 'solid: average over the ranks' + (held.length ? '; dotted: held-out loss of the newest pass' : '') + (this.job.previous ? `; dashed: the last run of the same name (${this.job.previous.name})` : '; there is no earlier run of the same name'));
     if (!last) {
       svg.append(shape('text', { x: w / 2, y: h / 2, 'text-anchor': 'middle' }, 'no rank has reported a loss yet'));
       return;
     }
-    const all = [...now, ...was], xs = all.map(p => p[this.over]), ys = all.map(p => p[2]);
+    const all = [...now, ...was], xs = all.map(p => p[this.over]), ys = [...all.map(p => p[2]), ...held.map(p => p[5]), ...heldBefore.map(p => p[5])];
     const x0 = 0, x1 = Math.max(...xs, 1), y0 = Math.min(...ys), y1 = Math.max(...ys);
     const pad = (y1 - y0) * .06 || Math.abs(y1) * .05 || 1, lo = y0 - pad, hi = y1 + pad;
     this.x = v => left + (v - x0) * (w - left - right) / (x1 - x0);
@@ -61,8 +63,8 @@ export class Chart {
       if (this.over === 3 && !Number.isInteger(v)) continue;
       svg.append(shape('text', { x: Math.min(this.x(v), w - right - 12), y: h - 7, 'text-anchor': 'middle' }, this.label(v)));
     }
-    const path = points => points.map((p, i) => (i ? 'L' : 'M') + this.x(p[this.over]).toFixed(1) + ' ' + this.y(p[2]).toFixed(1)).join('');
-    svg.append(shape('path', { class: 'was', d: path(was) }), shape('path', { class: 'now', d: path(now) }));
+    const path = (points, what) => points.map((p, i) => (i ? 'L' : 'M') + this.x(p[this.over]).toFixed(1) + ' ' + this.y(p[what]).toFixed(1)).join('');
+    svg.append(shape('path', { class: 'was', d: path(was, 2) }), shape('path', { class: 'was', d: path(heldBefore, 5) }), shape('path', { class: 'now', d: path(now, 2) }), shape('path', { class: 'held', d: path(held, 5) }));
     svg.append(shape('circle', { cx: this.x(last[this.over]), cy: this.y(last[2]), r: 3, class: 'dot' }));
     this.line = shape('line', { class: 'at', y1: top, y2: h - bottom, visibility: 'hidden' });
     svg.append(this.line);
@@ -78,6 +80,6 @@ export class Chart {
     this.line.setAttribute('x1', x);
     this.line.setAttribute('x2', x);
     this.line.setAttribute('visibility', 'visible');
-    put($('readout'), `${span(near[0])}: loss ${number(near[2])}, ${count(near[1])} examples, pass ${near[3]}`);
+    put($('readout'), `${span(near[0])}: loss ${number(near[2])}, ${near[5] ? `held-out ${number(near[5])}, ` : ''}${count(near[1])} examples, pass ${near[3]}`);
   }
 }

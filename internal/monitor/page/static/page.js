@@ -110,6 +110,7 @@ function draw() {
     ['examples', count(s.examples)],
     ...(rate === null ? [] : [['examples/s', count(Math.round(rate))]]),
     ['loss', number(s.loss)],
+    ...(s.holdout ? [['held-out loss', number(s.holdout)]] : []),
     ...(s.epoch ? [['epoch', s.epoch]] : []),
     ...(s.standbys ? [['standbys', String(s.standbys)]] : []),
     ...(s.spares ? [['spares', String(s.spares)]] : []),
