@@ -47,6 +47,9 @@ func (w *web) start(g guard, s *server.Server, stderr io.Writer, log *slog.Logge
 	if err := cfg.Read(w.httpToken, g.tlsCert, g.tlsKey); err != nil {
 		return nil, err
 	}
+	if err := cfg.Validate(); err != nil {
+		return nil, usage("%v", err)
+	}
 	shown, err := site.Start(cfg, nil)
 	if err != nil {
 		return nil, err

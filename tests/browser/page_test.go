@@ -142,8 +142,12 @@ func TestRealJob(t *testing.T) {
 	c.until("the page asks again", "document.getElementById('ask').open")
 	c.clean(base)
 	c.eval("document.getElementById('yes').click()", nil)
+	drain.Wait() // stderr must be read to its end before Wait
 	err = cmd.Wait()
-	drain.Wait()
+	c.until("the page shows the end", "document.getElementById('state').textContent === 'cancelled'")
+	c.until("the page shows that the server has gone", "document.getElementById('link').className === 'lost'")
+	c.accessible("the end")
+	c.picture("ended")
 	if err == nil || !strings.Contains(rest.String(), "cancelled") {
 		t.Errorf("the job was cancelled, but: %v\n%s", err, rest.String())
 	}

@@ -54,7 +54,7 @@ function receive(m) {
   if (changed.curve) chart.show(job);
   if (changed.events) listEvents();
   if (changed.rows) grid.sort();
-  if (changed.rows || performance.now() - drawn > 900) draw();
+  if (changed.rows || m.jobs.length || performance.now() - drawn > 900) draw();
 }
 
 function shell(some) {
