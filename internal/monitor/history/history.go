@@ -5,6 +5,7 @@ package history
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
@@ -147,8 +148,20 @@ func (h *History) end(j *Job, at time.Time, e *protocol.EndedJob) {
 	}
 	j.Ended, j.Now = e, max(j.Now, at.Sub(j.Opened))
 	text := e.Outcome
-	if e.Cause != "" {
+	switch {
+	case strings.HasPrefix(e.Cause, text):
+		text = e.Cause // "cancelled: …"
+	case e.Cause != "":
 		text += ": " + e.Cause
+	}
+	last := Absent
+	if e.Outcome == "finished" {
+		last = Complete
+	}
+	for i := range j.Ranks {
+		if r := &j.Ranks[i]; r.Phase() != Complete && r.Phase() != Removed {
+			r.enter(j.Now, last, -1, j.spans())
+		}
 	}
 	j.event(j.Now, JobEnded, e.Rank, "%s", text)
 	j.Others = nil

@@ -110,9 +110,9 @@ func TestLane(t *testing.T) {
 		return out
 	}
 	want := [][]string{
-		{"0s loading data", "1s ready", "2s computing", "3s waiting 1", "5s exchanging 1", "6s ready", "8s computing"},
-		{"0s loading data", "2s computing", "5s exchanging 0", "6s absent", "7s loading data", "8s computing"},
-		{"0s loading data", "2s computing", "3s waiting 0", "5s exchanging 0", "6s ready", "8s computing"},
+		{"0s loading data", "1s ready", "2s computing", "3s waiting 1", "5s exchanging 1", "6s ready", "8s computing", "9s complete"},
+		{"0s loading data", "2s computing", "5s exchanging 0", "6s absent", "7s loading data", "8s computing", "9s complete"},
+		{"0s loading data", "2s computing", "3s waiting 0", "5s exchanging 0", "6s ready", "8s computing", "9s complete"},
 	}
 	if d := cmp.Diff(want, [][]string{lane(0), lane(1), lane(2)}); d != "" {
 		t.Errorf("lanes, -want +got:\n%s", d)

@@ -132,6 +132,9 @@ type Event struct {
 	Text string // one sentence for people
 }
 
+// spans returns the limit of the spans of a rank.
+func (j *Job) spans() int { return share(j.cfg.Spans, len(j.Ranks), 8, 1024) }
+
 // event appends an event.
 func (j *Job) event(at time.Duration, k Kind, rank int, format string, args ...any) {
 	if len(j.Events) >= j.cfg.Events {

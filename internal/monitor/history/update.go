@@ -41,7 +41,7 @@ func (j *Job) update(at time.Time, s *protocol.JobStatus) {
 		return by[rank]
 	}
 	var first []int // ranks that have joined for the first time
-	limit := share(j.cfg.Spans, len(j.Ranks), 8, 1024)
+	limit := j.spans()
 	for i := range j.Ranks {
 		r, status := &j.Ranks[i], by[i]
 		if j.hold(r, now, status) {

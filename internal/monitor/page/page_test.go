@@ -157,7 +157,7 @@ func TestStream(t *testing.T) {
 		t.Errorf("the job has ended: got %+v", m.Jobs)
 	}
 	late := open(t, s, "?job=1").next()
-	if late.Job == nil || len(late.Job.Spans) != 4 || len(late.Job.Events) != 4 {
+	if late.Job == nil || len(late.Job.Spans) != 7 || len(late.Job.Events) != 4 {
 		t.Errorf("a later client got %+v", late.Job)
 	}
 }
