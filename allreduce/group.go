@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
@@ -18,6 +19,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/internal/recovery"
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/internal/mesh"
+	"github.com/gvw-project/gvw/internal/monitor/events"
 	"github.com/gvw-project/gvw/internal/shm"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/timeline"
@@ -45,6 +47,7 @@ type Group struct {
 	pairs    pairs
 	recorder *engine.FlightRecorder // nil: no TraceDir
 	timeline *timeline.Recorder     // nil: no Timeline
+	events   *events.Ring           // nil: a job of one rank
 
 	mu      sync.Mutex
 	closed  bool
@@ -64,13 +67,16 @@ func Local() *Group {
 
 func newGroup(cfg Config) *Group {
 	g := &Group{cfg: cfg, log: cfg.Log, dead: make(chan struct{}), closing: make(chan struct{})}
+	if cfg.Total > 1 {
+		g.events = events.New()
+	}
 	if !cfg.Spare {
 		g.timeline = timeline.New(cfg.Timeline, cfg.Rank)
 	}
 	g.segments = shm.Segments{Make: shm.NewSegment, Open: shm.OpenSegment}
 	g.steps = recovery.New(recovery.Config{
 		Rank: cfg.Rank, Total: cfg.Total, Stall: cfg.Stall, Elastic: cfg.Elastic,
-		Checkpoints: cfg.Checkpoints, CheckpointEvery: cfg.CheckpointEvery, Log: cfg.Log,
+		Checkpoints: cfg.Checkpoints, CheckpointEvery: cfg.CheckpointEvery, Events: g.events, Log: cfg.Log,
 	}, recovered{g})
 	g.epoch = g.newEpoch()
 	return g
@@ -84,7 +90,7 @@ func (g *Group) newEpoch() *epoch.Epoch {
 		Chunk: c.Chunk, NoChecksum: c.NoChecksum, Tagged: c.mesh().Tagged(), Encrypted: c.Credentials != nil && c.Credentials.TLS != nil,
 		NoSharedMemory: c.NoSharedMemory, Driver: c.driver, Transport: epoch.Transport(c.Transport), Port: c.port(""),
 		Stall: c.Stall, MaxWait: c.MaxWait, Patience: cmp.Or(c.ServerTimeout, defaultServerTimeout), DialTimeout: c.DialTimeout,
-		Server: g.member, Mesh: g.mesh, Device: &g.device, Segments: g.segments, Recorder: g.recorder, Timeline: g.timeline, Log: g.log,
+		Server: g.member, Mesh: g.mesh, Device: &g.device, Segments: g.segments, Recorder: g.recorder, Timeline: g.timeline, Events: g.events, Log: g.log,
 	}, wired{g})
 }
 
@@ -115,6 +121,7 @@ func (g *Group) enterEpoch(w *client.Wiring) {
 		g.mesh.Accept()
 	}
 	g.steps.Begin(w)
+	g.events.Add(events.Event{Kind: events.Epoch, Number: uint64(w.Epoch.N), Peer: -1}, time.Now())
 	e.Start()
 }
 
@@ -199,7 +206,7 @@ func (g *Group) register(ctx context.Context, checkpoint uint64) (*client.Member
 		}
 	}
 	j := cfg.join()
-	j.Checkpoint, j.Advertise, j.Waiting, j.Steps = checkpoint, m.Advertised(), g.waiting, g.steps
+	j.Checkpoint, j.Advertise, j.Waiting, j.Steps, j.Events = checkpoint, m.Advertised(), g.waiting, g.steps, g.events
 	member, err := client.Join(ctx, j)
 	if err != nil {
 		m.Close()

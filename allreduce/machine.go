@@ -11,6 +11,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/internal/recovery"
 	"github.com/gvw-project/gvw/internal/fault"
+	"github.com/gvw-project/gvw/internal/monitor/events"
 	"github.com/gvw-project/gvw/internal/timeline"
 )
 
@@ -125,9 +126,11 @@ func (g *Group) Run(ctx context.Context, m Machine) error {
 			return nil
 		}
 		began := time.Now()
+		work := g.events.Begin(events.Event{Kind: events.Step, Name: "work", Peer: -1}, began)
 		if err := g.stepWork(ctx, m); err != nil {
 			return fmt.Errorf("%s: %w", step, err)
 		}
+		g.events.End(work)
 		s.WorkDone(time.Since(began))
 		g.timeline.Span(timeline.Steps, timeline.Work, began, 0)
 		if err := s.Run(ctx, rest); err != nil {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/feature"
-	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/learn/internal/examples"
 	"github.com/gvw-project/gvw/learn/internal/job"
 	"github.com/gvw-project/gvw/learn/internal/modelsource"
@@ -88,22 +87,6 @@ func (r *runner) attempt(ctx context.Context) (*Report, error) {
 	}
 	return nil, err
 }
-
-// reported returns err in the form in which the group reports it. A file system that hangs on
-// this host may work on another one. So in a job that recovers, such an error counts as the
-// loss of an attempt.
-func reported(err error) error {
-	if errors.Is(err, hdfsio.ErrHung) {
-		return hungError{err}
-	}
-	return err
-}
-
-// hungError is an error that ends the attempt and not the job.
-type hungError struct{ error }
-
-func (e hungError) Unwrap() error        { return e.error }
-func (e hungError) Is(target error) bool { return target == allreduce.ErrLeaving }
 
 // runner is one run, from its first line of diagnostics to its last.
 type runner struct {

@@ -40,7 +40,7 @@ func call(t *testing.T, args ...string) (stdout, stderr string, code int) {
 // A job that fills is listed with its missing ranks. After it is cancelled, its ranks print
 // the reason, and it is no longer listed.
 func TestJobsAndCancel(t *testing.T) {
-	server, err := server.StartLocal(t.Context(), 0, nil, slog.New(slog.DiscardHandler))
+	server, err := server.StartLocal(t.Context(), 0, server.ServerConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestForeignTextIsEscaped(t *testing.T) {
 		}
 	}
 	var log bytes.Buffer
-	server, err := server.StartLocal(t.Context(), 0, nil, slog.New(slog.NewTextHandler(&log, nil)))
+	server, err := server.StartLocal(t.Context(), 0, server.ServerConfig{Log: slog.New(slog.NewTextHandler(&log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,6 +37,9 @@ The server through which the workers of cluster jobs (vw and gvw) find each othe
                     limit for reading the journal at the start (default 5m)
       --log FILE    append the log to FILE (default: stderr; in the background
                     only if stderr is a file)
+      --fault_dir DIR
+                    write a report of each stall, loss and failure to DIR,
+                    with the cause and the last events of all ranks
       --nondaemon   stay in the foreground
 
 Page (docs/monitoring.md):
@@ -88,6 +91,7 @@ type options struct {
 	bind      string
 	state     string
 	log       string
+	faultDir  string
 	pidFile   string
 	lostAfter time.Duration
 	replace   time.Duration
@@ -223,6 +227,8 @@ func (o *options) setter(name string) (func(string) error, bool) {
 		return text(&o.state), true
 	case "log":
 		return text(&o.log), true
+	case "fault_dir":
+		return text(&o.faultDir), true
 	case "lost_after":
 		return span(name, &o.lostAfter), true
 	case "replace_timeout":
@@ -267,7 +273,7 @@ func suggest(name string) string {
 		return ""
 	}
 	for _, known := range slices.Concat([]string{
-		"port", "bind", "state", "log", "lost_after", "replace_timeout", "grace", "journal_timeout", "nondaemon", "help", "version",
+		"port", "bind", "state", "log", "fault_dir", "lost_after", "replace_timeout", "grace", "journal_timeout", "nondaemon", "help", "version",
 		"secret_file", "tls_cert", "tls_key", "tls_ca", "encrypt", "allow_vw", "allow", "http", "http_token_file", "http_control",
 	}, boundNames) {
 		if strings.HasPrefix(known, name) || strings.HasPrefix(name, known) || strings.ReplaceAll(name, "_", "") == strings.ReplaceAll(known, "_", "") {

@@ -120,7 +120,7 @@ func serve(o options, stdout, stderr io.Writer, ready func(port int, log *os.Fil
 	}
 	s, err := server.NewServer(server.ServerConfig{
 		StateFile: o.state, LostAfter: o.lostAfter, ReplaceTimeout: o.replace, Grace: o.grace, JournalTimeout: o.journal, Version: version(), Log: log,
-		Credentials: creds, Allow: o.allow,
+		Credentials: creds, Allow: o.allow, FaultDir: o.faultDir,
 		MaxJobs: o.jobs, MaxRanks: o.ranks, MaxPending: o.pending, MaxHandshakes: o.handshakes, MaxFrame: o.frame,
 		MaxMemory: int64(o.memory) << 20, HandshakeTimeout: o.handshake, IdleTimeout: o.idle,
 	})

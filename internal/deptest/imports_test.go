@@ -10,7 +10,7 @@ import (
 )
 
 // bottom are the packages that every package may import. They import only each other.
-var bottom = []string{"internal/fault", "internal/invariant", "internal/fmath", "internal/mem", "internal/merand", "internal/clock", "internal/plain", "internal/members", "internal/timeline", "internal/wire", "option"}
+var bottom = []string{"internal/fault", "internal/invariant", "internal/fmath", "internal/mem", "internal/merand", "internal/clock", "internal/plain", "internal/members", "internal/timeline", "internal/monitor/events", "internal/wire", "option"}
 
 // wires are the packages that collectives and the server have in common: schedules, transports,
 // addresses and credentials.
@@ -36,6 +36,8 @@ var layers = []layer{
 	{"internal/members", bottom, "the bottom: the ranks of an epoch are a value, for messages as well as for trees"},
 	{"internal/wire", bottom, "the bottom: messages of every package are coded with it, whatever they mean"},
 	{"internal/timeline", nil, "the bottom: collectives write timelines, and commands put them together"},
+	{"internal/monitor/events", nil, "the bottom: collectives, the client and checkpoints record events; the server judges them"},
+	{"internal/monitor/cause", slices.Concat(bottom, []string{"internal/monitor/events"}), "a cause is a function of evidence: no job, no server"},
 	{"internal/clock", bottom, "the bottom: the server, its clients and the collectives measure silence with it"},
 
 	{"loss", bottom, "losses depend on predictions and labels, not on examples or learners"},
@@ -64,9 +66,9 @@ var layers = []layer{
 	{"internal/spantree/resume", slices.Concat(bottom, []string{"internal/spantree/protocol"}), "where an epoch starts is a function of its members: it needs no job"},
 	{"internal/spantree/retry", nil, "a budget of epochs counts numbers: it needs no job"},
 	{"internal/spantree/history", slices.Concat(bottom, []string{"internal/spantree/protocol"}), "tables of ended jobs need no running one"},
-	{"internal/spantree/core", slices.Concat(bottom, wires, []string{"internal/spantree/protocol", "internal/spantree/edges", "internal/spantree/resume", "internal/spantree/retry", "internal/spantree/history"}), "the rules are a pure machine: no socket, no file, no clock"},
+	{"internal/spantree/core", slices.Concat(bottom, wires, []string{"internal/spantree/protocol", "internal/spantree/edges", "internal/spantree/resume", "internal/spantree/retry", "internal/spantree/history", "internal/monitor/cause"}), "the rules are a pure machine: no socket, no file, no clock"},
 	{"internal/spantree/client", slices.Concat(bottom, wires, []string{"internal/spantree/protocol"}), "a rank depends on the server only by the protocol"},
-	{"internal/spantree/server", slices.Concat(bottom, wires, []string{"internal/spantree/protocol", "internal/spantree/core"}), "sockets and the journal around the machine; groups use it only by the protocol"},
+	{"internal/spantree/server", slices.Concat(bottom, wires, []string{"internal/spantree/protocol", "internal/spantree/core", "internal/monitor/cause"}), "sockets and the journal around the machine; groups use it only by the protocol"},
 	{"allreduce/internal/recovery", slices.Concat(bottom, wires, []string{"internal/link", "internal/mesh", "allreduce/internal/engine", "internal/spantree/protocol", "internal/spantree/client"}), "steps and their recovery use a group by an interface"},
 	{"internal/mesh", slices.Concat(bottom, wires, []string{"internal/spantree/protocol", "internal/spantree/client"}), "the connections of an epoch serve any user of a job: no collective, and not allreduce's root"},
 	{"allreduce/verbs", slices.Concat(bottom, wires, []string{"allreduce/verbs"}), "a driver like the others; its fabric for tests imports it"},

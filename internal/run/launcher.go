@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"math/rand/v2"
 	"strconv"
@@ -97,7 +96,7 @@ func (p *launcher) launch(c *cli.Context, shardGiven bool, s *cli.Settings) (err
 	if err != nil {
 		return err
 	}
-	local, err := startServer(ctx, job.serverPort, creds, logs.server)
+	local, err := startServer(ctx, job.serverPort, creds, logs)
 	if err != nil {
 		return err
 	}
@@ -147,9 +146,10 @@ func (p *launcher) launch(c *cli.Context, shardGiven bool, s *cli.Settings) (err
 	return p.gatherAll(ctx, fsys, pl)
 }
 
-// startServer starts the server of the job in this process, on the loopback interface.
-func startServer(ctx context.Context, port int, creds *auth.Credentials, log io.Writer) (*server.Local, error) {
-	local, err := server.StartLocal(ctx, port, creds, slog.New(slog.NewTextHandler(log, nil)))
+// startServer starts the server of the job in this process, on the loopback interface. Its log and
+// its reports of faults are in the folder of the logs.
+func startServer(ctx context.Context, port int, creds *auth.Credentials, logs *logs) (*server.Local, error) {
+	local, err := server.StartLocal(ctx, port, server.ServerConfig{Credentials: creds, FaultDir: logs.dir, Log: slog.New(slog.NewTextHandler(logs.server, nil))})
 	if err != nil {
 		return nil, fmt.Errorf("cannot start the server (another --port, or none, may help): %w", err)
 	}

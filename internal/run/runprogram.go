@@ -115,7 +115,7 @@ func (p *launcher) launchProgram(ctx context.Context, s *cli.Settings, command [
 	if err != nil {
 		return err
 	}
-	local, err := startServer(ctx, j.port, creds, logs.server)
+	local, err := startServer(ctx, j.port, creds, logs)
 	if err != nil {
 		return err
 	}

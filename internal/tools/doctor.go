@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"sync"
 
@@ -106,7 +105,7 @@ func examineHere(p *cli.Process, c *cli.Context) (err error) {
 		return err
 	}
 	creds := &auth.Credentials{Secret: secret}
-	local, err := server.StartLocal(ctx, 0, creds, slog.New(slog.DiscardHandler))
+	local, err := server.StartLocal(ctx, 0, server.ServerConfig{Credentials: creds})
 	if err != nil {
 		return fmt.Errorf("cannot start a server: %w", err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/gvw-project/gvw/internal/link"
 	"github.com/gvw-project/gvw/internal/link/netconn"
 	"github.com/gvw-project/gvw/internal/link/vwstream"
+	"github.com/gvw-project/gvw/internal/monitor/events"
 	"github.com/gvw-project/gvw/internal/shm"
 	"github.com/gvw-project/gvw/internal/timeline"
 )
@@ -28,6 +29,7 @@ type Engine struct {
 	Limits       Limits
 	Recorder     *FlightRecorder               // nil: nothing is recorded
 	Timeline     *timeline.Recorder            // nil: nothing is recorded
+	Events       *events.Ring                  // nil: nothing is recorded
 	OnFail       func(*Failure)                // called once, after Failed is closed
 	Away         func() error                  // why the server is lost; nil: it is not, or none decides
 	OnNotEntered func(rank int, detail string) // gets a rank that does not enter a collective; nil: not called
@@ -97,6 +99,7 @@ type call struct {
 	Done     chan struct{} // capacity 1: it is finished
 	shared   bool          // it goes through the segment, now
 	later    bool          // and then to other machines
+	mark     events.Mark
 }
 
 // ErrStopped is returned to the caller of a collective when the engine has failed or ended. Failure
@@ -156,6 +159,7 @@ func (en *Engine) Run(ctx context.Context, id CallID, prog *schedule.Program, ds
 	if en.Active || en.Failure != nil {
 		return ErrStopped
 	}
+	en.Events.End(en.Call.mark)
 	return nil
 }
 
@@ -234,6 +238,9 @@ func (en *Engine) number(id CallID) {
 	c.Id.Seq = id.Seq
 	same := c.Id == id && len(c.wire) > 0
 	c.Id = id
+	if en.Events != nil {
+		c.mark = en.Events.Begin(id.event(), c.Started)
+	}
 	switch {
 	case en.Stream:
 	case same:

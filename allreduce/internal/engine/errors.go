@@ -212,6 +212,14 @@ func rootOf(err error) string {
 
 // Public returns the failure as the error of a rank that was doing w.
 func (f *Failure) Public(w Where) error {
+	err := f.public(w)
+	if f.Cause != "" {
+		return &causedError{err, f.Cause}
+	}
+	return err
+}
+
+func (f *Failure) public(w Where) error {
 	switch f.Code {
 	case faultStalled:
 		return &DeadlineError{Where: w, By: f.By, Rank: f.Rank, Host: f.Host, Entered: f.entered, Idle: f.idle}
@@ -256,5 +264,5 @@ func (f *Failure) Reason() string {
 	case FaultGaveUp:
 		return f.Text
 	}
-	return strings.TrimPrefix(f.Public(Where{Rank: f.By}).Error(), fmt.Sprintf("rank %d: ", f.By))
+	return strings.TrimPrefix(f.public(Where{Rank: f.By}).Error(), fmt.Sprintf("rank %d: ", f.By))
 }

@@ -108,6 +108,9 @@ type Failure struct {
 	Err error              // on the rank that found it; not sent
 	Ask protocol.EdgeFault // the fault of an edge, 0: none; not sent
 	Far int                // with EdgeCorrupts: the rank at the other end; not sent
+
+	// Cause is the cause that the server has found in the events of all ranks; "": unknown; not sent.
+	Cause string
 }
 
 const (

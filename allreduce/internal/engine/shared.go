@@ -40,6 +40,7 @@ func (en *Engine) ReduceShared(ctx context.Context, id CallID, t shm.Task) error
 		return ErrStopped
 	}
 	en.Active, en.Call.shared = false, false
+	en.Events.End(en.Call.mark)
 	s.Done.Add(1)
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/gvw-project/gvw/internal/link/vwstream"
 	"github.com/gvw-project/gvw/internal/members"
 	"github.com/gvw-project/gvw/internal/mesh"
+	"github.com/gvw-project/gvw/internal/monitor/events"
 	"github.com/gvw-project/gvw/internal/shm"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
@@ -86,6 +87,8 @@ type Config struct {
 	Recorder *engine.FlightRecorder
 	// Timeline records what the rank sends and receives; nil: nothing.
 	Timeline *timeline.Recorder
+	// Events keeps the last events of the rank; nil: none.
+	Events *events.Ring
 	// Log receives long waits and the choice of the transport. Required.
 	Log *slog.Logger
 }
@@ -133,8 +136,10 @@ func New(cfg Config, job Job) *Epoch {
 		Limits:   engine.Limits{Stall: cfg.Stall, MaxWait: cfg.MaxWait, Server: cfg.Patience},
 		Recorder: cfg.Recorder,
 		Timeline: cfg.Timeline,
+		Events:   cfg.Events,
 		Segments: cfg.Segments,
 		OnFail: func(f *engine.Failure) {
+			f.RecordIn(cfg.Events, cfg.Rank)
 			if !job.Recovers() {
 				job.Failed()
 			}

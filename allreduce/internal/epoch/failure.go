@@ -36,7 +36,10 @@ func (e *Epoch) resolve(first *engine.Failure) {
 }
 
 // report reports to the server that this rank gives up.
-func (e *Epoch) report(f *engine.Failure) { e.resolver().Report(e.quitting, f) }
+func (e *Epoch) report(f *engine.Failure) {
+	f.RecordIn(e.cfg.Events, e.cfg.Rank)
+	e.resolver().Report(e.quitting, f)
+}
 
 // watchEnd fails the engine when the server ends the epoch.
 func (e *Epoch) watchEnd() {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/internal/mesh"
+	"github.com/gvw-project/gvw/internal/monitor/events"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 )
 
@@ -118,6 +119,8 @@ func (s *Steps) write() {
 // keep writes a copy.
 func (s *Steps) keep(k *checkpointCopy) {
 	began := time.Now()
+	mark := s.cfg.Events.Begin(events.Event{Kind: events.Checkpoint, Number: k.at.Step, Peer: -1}, began)
+	defer s.cfg.Events.End(mark)
 	err := s.cfg.Checkpoints.Save(k.at, k.writeTo, func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), leaseWithin)
 		defer cancel()

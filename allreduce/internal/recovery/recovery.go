@@ -12,6 +12,7 @@ import (
 
 	"github.com/gvw-project/gvw/internal/fault"
 	"github.com/gvw-project/gvw/internal/members"
+	"github.com/gvw-project/gvw/internal/monitor/events"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
@@ -48,6 +49,8 @@ type Config struct {
 	Checkpoints Checkpoints
 	// CheckpointEvery is the number of steps between two checkpoints; 0 is 1.
 	CheckpointEvery int
+	// Events keeps the last events of the rank; nil: none.
+	Events *events.Ring
 	// Log receives long waits and transfers. Required.
 	Log *slog.Logger
 }

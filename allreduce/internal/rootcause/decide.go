@@ -46,6 +46,7 @@ func choose(seen *engine.Failure, cause error) *engine.Failure {
 	}
 	v := failureOf(cause)
 	if v.Code == engine.FaultGaveUp && v.Rank == seen.By {
+		seen.Cause = v.Cause
 		return seen
 	}
 	return v
@@ -59,10 +60,10 @@ func failureOf(cause error) *engine.Failure {
 		return f
 	}
 	if detailed, err := engine.DecodeFailure([]byte(lost.Detail)); err == nil && lost.GaveUp {
-		detailed.Err = cause
+		detailed.Err, detailed.Cause = cause, lost.Cause
 		return detailed
 	}
-	f.Rank, f.Host, f.Text = lost.Rank, lost.Host, lost.Why
+	f.Rank, f.Host, f.Text, f.Cause = lost.Rank, lost.Host, lost.Why, lost.Cause
 	if !lost.GaveUp {
 		f.Code = engine.FaultLost
 	}

@@ -19,6 +19,7 @@ func (m *Member) read(ctx context.Context, frames *protocol.FrameReader) {
 			m.dispatch(f)
 			continue
 		}
+		m.endPending("")
 		if frames = m.reconnect(ctx, err); frames == nil {
 			return
 		}
@@ -42,6 +43,12 @@ func (m *Member) dispatch(f protocol.Frame) {
 		return
 	case *protocol.AssignFrame:
 		m.assigned(f)
+		return
+	case *protocol.CollectFrame:
+		m.onCollect(f)
+		return
+	case *protocol.VerdictFrame:
+		m.endPending(f.Cause)
 		return
 	}
 	m.change(func() {
@@ -140,6 +147,11 @@ func (m *Member) onEpochEnd(f *protocol.EpochEndFrame) {
 			m.lastFrame = m.now()
 			if lost, ok := cause.(*protocol.LostError); ok {
 				lost.ServerRestarted = m.serverRestarted
+			}
+			if m.cause == nil && m.verdictWithin > 0 {
+				m.pendingEnd = cause
+				m.awaitVerdict()
+				return
 			}
 			m.end(cause)
 		})

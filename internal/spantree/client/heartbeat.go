@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gvw-project/gvw/internal/monitor/events"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
@@ -79,6 +80,9 @@ func (m *Member) sendHeartbeats() {
 		// A failed write is ignored here. The reader handles the end of the connection, because an
 		// EPOCH_END may still be unread.
 		w := m.cfg.Waiting()
+		if w.Rank >= 0 || w.Text != "" {
+			m.cfg.Events.Add(events.Event{Kind: events.Wait, Number: w.Collective, Peer: w.Rank, Name: w.Text}, time.Now())
+		}
 		err := m.write(&protocol.HeartbeatFrame{Seq: seq, Epoch: m.epoch(), WaitsFor: w.Rank, Collective: w.Collective, Waits: protocol.Clip(w.Text, protocol.MaxWaits)})
 		if err == nil && !reported && progress != (protocol.Progress{}) {
 			m.mu.Lock()

@@ -16,6 +16,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/topo"
 	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/internal/monitor/events"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
@@ -90,6 +91,8 @@ type JoinConfig struct {
 	Waiting func() Waits
 	// Steps tracks the completed steps of this rank; nil: it never completes one.
 	Steps StepTracker
+	// Events has the last events of this rank, which the server collects after a fault; nil: none.
+	Events *events.Ring
 	// Log receives the progress of the job; nil: it is discarded.
 	Log *slog.Logger
 }
@@ -301,6 +304,9 @@ func (c *JoinConfig) joinFrame() *protocol.JoinFrame {
 		Heartbeat: c.Heartbeat, LostAfter: c.LostAfter, Options: c.Options, OptionsSHA256: sha256.Sum256([]byte(c.Options)),
 		Port: port, AdvertiseHost: host, Host: c.Host, Version: c.Version,
 		OnLoss: c.OnLoss, ReplaceTimeout: c.ReplaceTimeout, SlowFactor: c.SlowFactor, Elastic: c.Elastic,
+	}
+	if c.Events != nil {
+		f.Capabilities |= protocol.CanSendEvents
 	}
 	if c.Owner != nil {
 		f.Owner = sha256.Sum256(claim(c.Owner))

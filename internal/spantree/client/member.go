@@ -49,6 +49,8 @@ type Member struct {
 	progress        protocol.Progress
 	reported        bool             // progress was sent
 	closing         bool             // Close was called
+	pendingEnd      error            // cause in a final EPOCH_END after which VERDICT is due; nil: none
+	verdictWithin   time.Duration    // in which VERDICT is due after a final EPOCH_END; 0: it does not follow
 	leaveReason     string           // why this attempt leaves early; "": it does not
 	replayLog       []protocol.Frame // frames that a restarted server must get again, in their order
 
@@ -119,6 +121,7 @@ func (m *Member) Fail(ctx context.Context, reason, detail string) error {
 	if m.vwServer {
 		return nil // vw's server has no such message
 	}
+	m.sendEvents()
 	if err := m.write(&protocol.FailFrame{Epoch: m.epoch(), Reason: protocol.Clip(strings.Join(strings.Fields(reason), " "), protocol.MaxText), Detail: detail}); err != nil {
 		return m.writeError("end the job", err)
 	}
@@ -154,6 +157,9 @@ func (m *Member) Close() error {
 	if !first {
 		m.work.Wait()
 		return nil
+	}
+	if !ended && why != "closed" {
+		m.sendEvents()
 	}
 	if !ended && m.write(&protocol.LeaveFrame{Epoch: m.epoch(), Reason: protocol.Clip(why, protocol.MaxText)}) == nil {
 		ctx, cancel := context.WithTimeout(context.Background(), leaveTimeout)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gvw-project/gvw/internal/monitor/events"
 	"github.com/gvw-project/gvw/internal/spantree/edges"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/internal/spantree/resume"
@@ -41,7 +42,8 @@ type attempt struct {
 	deliverSent  bool     // it was sent DELIVER
 	epochState
 	speed
-	waits edges.Waits // of its heartbeats
+	waits  edges.Waits    // of its heartbeats
+	events []events.Event // that it has sent before its end
 
 	// port is that of the data listener. A vw worker sends it later than its registration; hasPort
 	// reports that it is known.

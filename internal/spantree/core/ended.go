@@ -33,6 +33,7 @@ func (m *Machine) fail(j *job, why protocol.Cause) {
 	m.log(slog.LevelError, "job failed", slog.String("job", j.id.String()), slog.Int("rank", why.Rank), slog.String("host", why.Host), slog.String("why", why.Why))
 	over := &protocol.EpochEndFrame{Epoch: j.epoch, Final: true, Cause: why}
 	m.recordOutcome(j, over)
+	q := m.inquireEnd(j, why, inquiryTimeout)
 	for _, a := range j.everybody() {
 		if !a.vw {
 			m.send(a, over)
@@ -42,14 +43,19 @@ func (m *Machine) fail(j *job, why protocol.Cause) {
 	if why.Kind == protocol.CauseRefused && why.Code == protocol.Cancelled {
 		how = jobCancelled
 	}
-	m.remove(j, how, why)
+	m.removeExcept(j, how, why, q)
 }
 
 // remove ends a job. Its outcome remains, and the record of a finished run.
-func (m *Machine) remove(j *job, how outcome, why protocol.Cause) {
+func (m *Machine) remove(j *job, how outcome, why protocol.Cause) { m.removeExcept(j, how, why, nil) }
+
+// removeExcept is remove, and leaves connections open that an inquiry holds; nil: none.
+func (m *Machine) removeExcept(j *job, how outcome, why protocol.Cause, q *inquiry) {
 	m.ended(j, how, why)
 	for _, a := range j.everybody() {
-		m.do(CloseConn{a.conn})
+		if !q.hold(a.conn) {
+			m.do(CloseConn{a.conn})
+		}
 		m.forget(a)
 	}
 	if m.jobs[j.id] == j {

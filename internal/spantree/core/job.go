@@ -46,6 +46,8 @@ type job struct {
 	restart    restart
 	waitReport waitReport
 	refusals   refusalCount
+	newestLoss *attempt  // the holder that was lost last; nil: none
+	nextStall  time.Time // of the next inquiry about a stall
 }
 
 // agreement is what all ranks of a job must agree on. The first native attempt sets it.

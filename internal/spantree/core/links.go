@@ -64,6 +64,7 @@ func (m *Machine) onAsk(a *attempt, f *protocol.AskFrame) {
 		level = slog.LevelInfo // many ranks wait for a slow one
 	}
 	m.log(level, "edge reported", append(a.attrs(), slog.Int("peer", f.Peer), slog.String("detail", f.Detail))...)
+	m.inquireStall(a, f)
 	if !j.recovers() && (f.Fault != protocol.EdgeStalls && f.Fault != protocol.EdgeBroke || j.vwStream || j.mixed()) {
 		return // the ranks decide by their own deadlines, and send FAIL
 	}

@@ -12,6 +12,9 @@ import (
 // lose processes the end of an attempt: its connection has ended, or it is fenced.
 func (m *Machine) lose(a *attempt, why string) {
 	j := a.job
+	if a.isHolder {
+		j.newestLoss = a
+	}
 	switch {
 	case !a.isHolder:
 		m.log(slog.LevelInfo, "standby left", append(a.attrs(), slog.String("why", why))...)
@@ -154,7 +157,7 @@ func (m *Machine) onLeave(a *attempt, f *protocol.LeaveFrame) {
 	j := a.job
 	m.send(a, &protocol.FinishedFrame{Epoch: j.epoch})
 	if !j.vwStream {
-		why := "it left"
+		why := leftText
 		if f.Reason != "" {
 			why += ": " + f.Reason
 		}

@@ -152,24 +152,26 @@ type Machine struct {
 	Incarnation uint64       // random, distinguishes servers with equal terms
 	random      func([]byte) // fills its argument with random bytes
 
-	Now          time.Time // of the clock, which stands still while the server does not run
-	wall         time.Time // of the calendar, for records
-	clock        clock.Clock
-	out          []action // of the current step; reused by the next one
-	jobs         map[protocol.Job]*job
-	order        []*job // the same, oldest first, so that nothing depends on the order of a map
-	Conns        map[ConnID]*attempt
-	finished     *history.Runs
-	outcomes     history.Outcomes
-	endings      history.Jobs
-	refused      history.Refusals
-	Grace        time.Time // until then attempts of jobs that ran before a restart may reconnect
-	draining     bool
-	receipts     uint64 // the newest receipt
-	phaseChanges phaseChanges
-	steps        uint64          // events so far, counted in builds that check invariants
-	awaiting     map[uint64]*job // jobs that wait for Persisted, by receipt
-	broken       string          // the failure after which the journal accepts no record; "": none
+	Now            time.Time // of the clock, which stands still while the server does not run
+	wall           time.Time // of the calendar, for records
+	clock          clock.Clock
+	out            []action // of the current step; reused by the next one
+	jobs           map[protocol.Job]*job
+	order          []*job // the same, oldest first, so that nothing depends on the order of a map
+	Conns          map[ConnID]*attempt
+	finished       *history.Runs
+	outcomes       history.Outcomes
+	endings        history.Jobs
+	refused        history.Refusals
+	Grace          time.Time // until then attempts of jobs that ran before a restart may reconnect
+	draining       bool
+	receipts       uint64 // the newest receipt
+	phaseChanges   phaseChanges
+	steps          uint64          // events so far, counted in builds that check invariants
+	awaiting       map[uint64]*job // jobs that wait for Persisted, by receipt
+	inquiries      []*inquiry      // that run, oldest first
+	inquiriesSoFar uint64
+	broken         string // the failure after which the journal accepts no record; "": none
 }
 
 // NewMachine returns a machine without jobs. random fills its argument with random bytes.
@@ -219,6 +221,7 @@ func (m *Machine) Step(now time.Time, ev Event) []action {
 	case CancelRequested:
 		m.onCancel(ev)
 	case ConnClosed:
+		m.unanswered(ev.Conn)
 		if a := m.Conns[ev.Conn]; a != nil && !m.mayReturn(a) {
 			m.lose(a, ev.Why)
 		}
@@ -239,8 +242,8 @@ func (m *Machine) Step(now time.Time, ev Event) []action {
 	return m.out
 }
 
-// Idle reports whether the machine has no jobs, so that the server may stop.
-func (m *Machine) Idle() bool { return len(m.jobs) == 0 }
+// Idle reports whether the machine has no jobs and no inquiries, so that the server may stop.
+func (m *Machine) Idle() bool { return len(m.jobs) == 0 && len(m.inquiries) == 0 }
 
 func (m *Machine) do(a action)                       { m.out = append(m.out, a) }
 func (m *Machine) send(a *attempt, f protocol.Frame) { m.do(SendFrame{a.conn, f}) }
@@ -258,6 +261,13 @@ func (m *Machine) logRefusal(text string, attrs ...slog.Attr) {
 // onFrame processes a frame of an attempt that has joined.
 func (m *Machine) onFrame(ev FrameReceived) {
 	a := m.Conns[ev.Conn]
+	if f, ok := ev.Frame.(*protocol.EventsFrame); ok {
+		if a != nil {
+			a.lastFrame = m.Now
+		}
+		m.onEvents(ev.Conn, f)
+		return
+	}
 	if a == nil || a.vw {
 		return // the machine has closed the connection; the frame was sent before that
 	}
@@ -297,12 +307,13 @@ func (m *Machine) onTick() {
 	m.endings.Expire(m.wall, m.RememberFor)
 	m.outcomes.Expire(m.Now, m.Remember, m.RememberFor)
 	m.refused.Expire(m.Now)
+	m.endInquiries()
 	for _, j := range slices.Clone(m.order) {
 		for _, a := range j.everybody() {
 			switch {
 			case j.phase == failed || m.Conns[a.conn] != a:
 			case !a.vw && m.Now.Sub(a.lastFrame) > a.lostAfter:
-				why := fmt.Sprintf("silent for %v", m.Now.Sub(a.lastFrame).Round(time.Millisecond))
+				why := fmt.Sprintf(silentText+"%v", m.Now.Sub(a.lastFrame).Round(time.Millisecond))
 				if j.phase == filling || j.recovers() {
 					m.send(a, &protocol.FencedFrame{Epoch: j.epoch, Reason: why})
 				}

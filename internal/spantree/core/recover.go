@@ -26,6 +26,7 @@ func (m *Machine) endEpoch(j *job, c protocol.Cause) {
 		j.losses.newest, j.losses.newestAt, j.losses.newestIn = c, m.Now, j.epoch
 		m.log(slog.LevelWarn, "epoch ended", slog.String("job", j.id.String()), slog.String("epoch", j.epoch.String()),
 			slog.Int("rank", c.Rank), slog.String("host", c.Host), slog.String("why", c.Why))
+		m.inquireEnd(j, c, 0)
 	}
 	j.changes++
 	f := &protocol.EpochEndFrame{Epoch: j.epoch, Cause: c}
@@ -162,7 +163,7 @@ func (m *Machine) watchRecovery(j *job) {
 	if j.lastEnd.unanswered > 0 {
 		for _, a := range j.members() {
 			if a.endSent && !a.answered && !a.complete && m.Now.Sub(a.endSentAt) > a.lostAfter && m.Conns[a.conn] == a {
-				why := fmt.Sprintf("it has not answered EPOCH_END within %v", a.lostAfter)
+				why := fmt.Sprintf(unansweredText+"%v", a.lostAfter)
 				m.send(a, &protocol.FencedFrame{Epoch: j.epoch, Reason: why})
 				m.lose(a, why)
 			}

@@ -274,6 +274,9 @@ const JobBytes = 8 << 10
 // counts it.
 func (m *Machine) MemoryUse() (n int64) {
 	n = m.finished.Bytes()
+	for _, q := range m.inquiries {
+		n += q.memoryUse()
+	}
 	for _, j := range m.order {
 		n += JobBytes + int64(len(j.options)+len(j.id.RunKey)+len(j.waitReport.text)+len(j.losses.newest.Host)+len(j.losses.newest.Why))
 		for _, f := range j.finish.files {
@@ -288,7 +291,7 @@ func (m *Machine) MemoryUse() (n int64) {
 
 // memoryUse returns the memory that an attempt is counted with, in bytes.
 func (a *attempt) memoryUse() int64 {
-	n := protocol.MemberBytes + int64(len(a.host)+len(a.advertise)+len(a.version)+len(a.waitText)+len(a.reported.report))
+	n := protocol.MemberBytes + int64(len(a.host)+len(a.advertise)+len(a.version)+len(a.waitText)+len(a.reported.report)) + eventsMemory(a.events)
 	for _, f := range a.owed {
 		n += protocol.FileBytes + int64(len(f))
 	}

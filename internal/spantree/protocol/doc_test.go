@@ -52,7 +52,7 @@ func TestProtocolPageHasEveryFrame(t *testing.T) {
 	var want [][]string
 	for _, kind := range slices.Sorted(maps.Keys(FrameKinds)) {
 		k, from := FrameKinds[kind], "rank"
-		if kind >= typeWelcome {
+		if kind&fromServer != 0 {
 			from = "server"
 		}
 		want = append(want, []string{fmt.Sprint(uint8(kind)), fmt.Sprintf("[%s](#%s)", k.name, strings.ToLower(k.name)), from, fmt.Sprint(k.Limit)})

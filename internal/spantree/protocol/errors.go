@@ -23,6 +23,9 @@ type LostError struct {
 	GaveUp bool
 	// Detail is what the rank sent for programs, in the encoding of its sender; "": nothing.
 	Detail string
+	// Cause is the cause of the failure, which the server has found in the events of all ranks, in
+	// one line that names a rank; "": unknown.
+	Cause string
 	// ServerRestarted reports that the server was restarted while the job ran. It may not know
 	// that ranks which have not returned had completed their work.
 	ServerRestarted bool
@@ -33,7 +36,7 @@ func (e *LostError) Error() string {
 	if e.GaveUp {
 		verb = "gave up"
 	}
-	return fmt.Sprintf("job %v: rank %d (%s) %s: %s", e.Job, e.Rank, plain.Text(e.Host), verb, plain.Text(e.Why))
+	return fmt.Sprintf("job %v: rank %d (%s) %s: %s", e.Job, e.Rank, plain.Text(e.Host), verb, plain.Text(e.Why)) + CauseText(e.Cause)
 }
 
 // RefusedError reports that the server refused this client, or that this client refused the server.
@@ -114,3 +117,11 @@ func (e *ServerError) Error() string {
 }
 
 func (e *ServerError) Unwrap() error { return e.Err }
+
+// CauseText returns a cause in one line as the end of an error; "" if it is unknown.
+func CauseText(cause string) string {
+	if cause == "" {
+		return ""
+	}
+	return "; cause: " + plain.Text(cause)
+}

@@ -86,7 +86,10 @@ func AppendHello(dst []byte) []byte {
 // and skips unknown types from there on.
 type frameType uint8
 
-// Types below 64 are sent by ranks, types from 64 on by the server.
+// fromServer is the bit of the types that the server sends; the others are sent by ranks.
+const fromServer frameType = 64
+
+// The types.
 const (
 	TypeJoin      frameType = 1
 	TypeReady     frameType = 2
@@ -122,6 +125,11 @@ const (
 	typeMembers      frameType = 81
 
 	optionalFrames frameType = 128
+
+	// A server of the same version may lack the following types: it skips them.
+	typeEvents  frameType = 130
+	typeCollect frameType = 192
+	typeVerdict frameType = 193
 )
 
 // Frame is a message of the native protocol. Its fields are exported and may be set and read
@@ -176,6 +184,9 @@ var FrameKinds = map[frameType]frameKind{
 	typeAuthOK:       {"AUTH_OK", smallFrame, newOf[AuthOKFrame]},
 	typeAssign:       {"ASSIGN", smallFrame, newOf[AssignFrame]},
 	typeMembers:      {"MEMBERS", 2 * smallFrame, newOf[MembersFrame]},
+	typeEvents:       {"EVENTS", eventsLimit, newOf[EventsFrame]},
+	typeCollect:      {"COLLECT", smallFrame, newOf[CollectFrame]},
+	typeVerdict:      {"VERDICT", smallFrame, newOf[VerdictFrame]},
 }
 
 // newOf returns an empty frame of a Go type.

@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/gvw-project/gvw/internal/monitor/events"
 	"github.com/gvw-project/gvw/internal/wire"
 )
 
@@ -154,6 +155,9 @@ func samples() []Frame {
 		&FinishedFrame{Epoch: e, Model: m},
 		&JobsFrame{JSON: `{"jobs":[]}`},
 		&AssignFrame{Rank: 3},
+		&EventsFrame{Number: 1, Events: []events.Event{{Ago: time.Second, Kind: events.Collective, Open: true, Number: 17, Peer: -1, Verb: "all-reduce", Name: "gradient", Elements: 4, Bytes: 16}}},
+		&CollectFrame{Number: 1, Limit: MaxEvents, Verdict: 500 * time.Millisecond},
+		&VerdictFrame{Number: 1, Rank: 3, Cause: "rank 3 skipped all-reduce 17"},
 		&MembersFrame{MembersWithout([]int{0, 15})},
 		&PullFrame{Epoch: e, Token: [16]byte{1, 15: 16}, ResumeEpoch: e, ResumeStep: 9, Payload: PayloadResults, Source: 2, Port: 26544, Host: "10.0.0.2"},
 	}

@@ -88,6 +88,9 @@ func FuzzProof(f *testing.F)        { fuzzPayload(f, typeProof) }
 func FuzzAuthOK(f *testing.F)       { fuzzPayload(f, typeAuthOK) }
 func FuzzAssign(f *testing.F)       { fuzzPayload(f, typeAssign) }
 func FuzzMembers(f *testing.F)      { fuzzPayload(f, typeMembers) }
+func FuzzEvents(f *testing.F)       { fuzzPayload(f, typeEvents) }
+func FuzzCollect(f *testing.F)      { fuzzPayload(f, typeCollect) }
+func FuzzVerdict(f *testing.F)      { fuzzPayload(f, typeVerdict) }
 
 // FuzzFrames reads streams of arbitrary bytes, as the server does.
 func FuzzFrames(f *testing.F) {

@@ -80,6 +80,11 @@ type ServerConfig struct {
 	// LostAfter; -1: none.
 	Grace time.Duration
 
+	// FaultDir is a directory for reports of faults, one JSON file for each stall, loss and failure,
+	// with the last events of the ranks and the cause in one line; "": none. At most MaxFaultFiles
+	// are written.
+	FaultDir string
+
 	// Version is the version of the program, which clients are sent.
 	Version string
 	// Log receives the events of the server; nil: they are discarded.

@@ -5,11 +5,8 @@ package server
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"net"
 	"strconv"
-
-	"github.com/gvw-project/gvw/allreduce/auth"
 )
 
 // Local is a server in this process for ranks on this machine.
@@ -20,12 +17,12 @@ type Local struct {
 }
 
 // StartLocal starts a server on a port of the loopback interface; port 0 is any free one.
-func StartLocal(ctx context.Context, port int, creds *auth.Credentials, log *slog.Logger) (*Local, error) {
+func StartLocal(ctx context.Context, port int, cfg ServerConfig) (*Local, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
 		return nil, err
 	}
-	s, err := NewServer(ServerConfig{Credentials: creds, Log: log})
+	s, err := NewServer(cfg)
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}

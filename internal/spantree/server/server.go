@@ -24,6 +24,7 @@ import (
 type Server struct {
 	cfg     ServerConfig
 	journal *journalWriter // nil: none
+	faults  *faultWriter   // nil: no FaultDir
 
 	mu          sync.Mutex
 	core        *core.Machine
@@ -74,6 +75,11 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 		term, runs = found.term, found.runs
 		s.journal = newJournalWriter(found.journal, cfg.Log, s.apply)
 	}
+	faults, err := newFaultWriter(cfg.FaultDir, cfg.Log)
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	s.faults = faults
 	var incarnation [8]byte
 	protocol.Random(incarnation[:])
 	s.core = core.NewMachine(core.Rules{
@@ -305,6 +311,8 @@ func (s *Server) apply(ev core.Event) {
 				}
 			case core.LogLine:
 				notes = append(notes, a)
+			case core.FaultFound:
+				s.faults.add(a)
 			default:
 				panic(fmt.Sprintf("BUG: spantree: unknown action %T", a))
 			}
@@ -413,10 +421,11 @@ func (s *Server) Close() error {
 	}
 	s.mu.Unlock()
 	s.serving.Wait()
+	err := s.faults.close()
 	if s.journal == nil {
-		return nil
+		return err
 	}
-	return s.journal.close()
+	return errors.Join(err, s.journal.close())
 }
 
 // Status returns what STATUS answers.

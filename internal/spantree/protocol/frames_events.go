@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package protocol
+
+import (
+	"time"
+
+	"github.com/gvw-project/gvw/internal/monitor/events"
+	"github.com/gvw-project/gvw/internal/wire"
+)
+
+// Limits of EVENTS.
+const (
+	// MaxEvents is the number of events in a frame.
+	MaxEvents = 400
+	// UnaskedEvents is the size in bytes of the events that a rank sends without being asked, such
+	// that a server without EVENTS skips the frame.
+	UnaskedEvents = smallFrame - 12
+	// AskedEvents is that of the answer to COLLECT.
+	AskedEvents = eventsLimit - 12
+
+	eventsLimit  = 64 << 10
+	eventBytes   = 55 // of an event without its texts
+	maxVerb      = MaxStep
+	maxEventName = 200
+)
+
+// CanSendEvents is the bit of JoinFrame.Capabilities of a rank that answers COLLECT.
+const CanSendEvents = 1
+
+// EventsFrame (EVENTS) has the last events of a rank. It answers COLLECT, or precedes a FAIL or a
+// LEAVE.
+type EventsFrame struct {
+	Number uint64 // of the COLLECT; 0: it was not asked for
+	Events []events.Event
+}
+
+// NewEvents returns a frame with the newest events that fit into a size in bytes.
+func NewEvents(number uint64, all []events.Event, size int) *EventsFrame {
+	first := len(all)
+	for ; first > 0; first-- {
+		e := &all[first-1]
+		e.Verb, e.Name = Clip(e.Verb, maxVerb), Clip(e.Name, maxEventName)
+		if size -= eventBytes + len(e.Verb) + len(e.Name); size < 0 {
+			break
+		}
+	}
+	return &EventsFrame{Number: number, Events: all[max(first, len(all)-MaxEvents-3):]}
+}
+
+func (f *EventsFrame) code(c *wire.Coder) {
+	c.U64("number", &f.Number)
+	wire.List(c, "events", MaxEvents+3, eventBytes, &f.Events, func(c *wire.Coder, e *events.Event) {
+		c.Nanos("ago", &e.Ago)
+		c.Nanos("took", &e.Took)
+		c.Flag("open", &e.Open)
+		c.U8("kind", (*uint8)(&e.Kind))
+		c.U8("class", (*uint8)(&e.Class))
+		c.U64("number", &e.Number)
+		c.Rank("peer", &e.Peer)
+		c.Text("verb", maxVerb, &e.Verb)
+		c.Text("name", maxEventName, &e.Name)
+		c.U64("elements", &e.Elements)
+		c.U64("bytes", &e.Bytes)
+	})
+}
+
+// CollectFrame (COLLECT) asks a rank for its last events.
+type CollectFrame struct {
+	Number  uint64 // from 1
+	Limit   uint32 // number of events
+	Verdict time.Duration
+}
+
+func (f *CollectFrame) code(c *wire.Coder) {
+	c.U64("number", &f.Number)
+	c.U32("limit", &f.Limit)
+	c.Millis("verdict", &f.Verdict)
+}
+
+// VerdictFrame (VERDICT) is the cause of a failure, found in the events of all ranks.
+type VerdictFrame struct {
+	Number uint64 // of the COLLECT
+	Rank   int    // that has caused the failure; -1: no single rank
+	Cause  string // in one line
+}
+
+func (f *VerdictFrame) code(c *wire.Coder) {
+	c.U64("number", &f.Number)
+	c.Rank("rank", &f.Rank)
+	c.Text("cause", MaxText, &f.Cause)
+}
