@@ -41,6 +41,7 @@ var experiments = []experiment{
 	{"averaging-spark", true, besideSpark},
 	{"averaging-gantt", false, gantts},
 	{"averaging-topics", true, topicAverages},
+	{"search-a9a", true, searches},
 }
 
 func main() {
