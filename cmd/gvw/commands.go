@@ -169,6 +169,22 @@ and what each rank waits for.
 			}},
 		},
 		{
+			Name: "top", Run: tools.Top,
+			Sets: []*cli.FlagSet{{
+				At: "gvw top", Specs: flags.Top,
+				Before: `gvw top is a live table of the jobs of a spanning_tree server, and of the ranks of a
+job with the ranks that they wait for. It needs a terminal.
+
+  gvw top --span_server gateway
+`,
+				After: `
+Keys: q ends; s and S change the column by which jobs are sorted, r reverses the order;
+j and k or the arrows select a job; enter shows its ranks, and the jobs again.
+`,
+				NoWords: "gvw top takes options only, but got %q: the server is given by --span_server",
+			}},
+		},
+		{
 			Name: "cancel", Run: tools.Cancel,
 			Sets: []*cli.FlagSet{{
 				At: "gvw cancel", Specs: flags.Cancel,
@@ -419,7 +435,7 @@ func learnHelp(f *cli.FlagSet, all bool) string {
   gvw run -n 4 -- -d train.vw -f model ...     train with 4 processes
   gvw inspect | diff | convert | timeline      look at models and runs
   gvw search | topics | infer | svm | factor | nn | version | help
-  gvw allreduce | malt | doctor | topo | bench    sums, vectors, network
+  gvw allreduce | malt | doctor | topo | top | bench    sums, vectors, network
   gvw serve | supervise | jobs | cancel | faults | mapper | hadoop | keygen
 `)
 	cli.WriteOptions(&b, f.Specs, all)

@@ -5,16 +5,23 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gvw-project/gvw/internal/spantree/client"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
+	"github.com/gvw-project/gvw/internal/spantree/server"
 )
 
 // screen is the user's end of a pseudo-terminal.
@@ -124,6 +131,73 @@ func onTerminal(t *testing.T, dir string, columns int, args ...string) (*exec.Cm
 		<-s.done
 	})
 	return cmd, s
+}
+
+// gvw top follows a server: a key shows the ranks of a job, and q ends it and leaves the terminal as it was.
+func TestTop(t *testing.T) {
+	t.Parallel()
+	server, err := server.StartLocal(t.Context(), 0, nil, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := server.Stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	m, err := client.Join(t.Context(), client.JoinConfig{
+		Server: fmt.Sprintf("127.0.0.1:%d", server.Port), Job: protocol.Job{UniqueID: 7, RunKey: "run"},
+		Rank: 1, Total: 3, Advertise: "127.0.0.1:9", StartTimeout: time.Minute,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	s, slave := openScreen(t, 80)
+	before, err := unix.IoctlGetTermios(int(slave.Fd()), unix.TCGETS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("gvw", "top", "--span_server_port", strconv.Itoa(server.Port))
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go s.watch()
+	defer func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}()
+	press := func(keys string) {
+		if _, err := s.master.WriteString(keys); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := s.shows(0, `\x1b\[\?1049h(?s:.*)> 7/run +filling +1/3`)
+	press("\n")
+	at = s.shows(at, `RANK +HOST +STATE(?s:.*)1 +\S+ +joined`)
+	s.resize(24)
+	at = s.shows(at, `  RANK  HOST +S?T?A?T?E?\x1b\[K\r\n`)
+	press("\x1b[A\n")
+	s.shows(at, `> 7/run`)
+	press("q")
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	after, err := unix.IoctlGetTermios(int(slave.Fd()), unix.TCGETS)
+	if err != nil || *after != *before {
+		t.Errorf("the modes of the terminal are %+v, want %+v (%v)", after, before, err)
+	}
+	if err := slave.Close(); err != nil {
+		t.Error(err)
+	}
+	<-s.done
+	if text, _ := s.after(0); !strings.HasSuffix(text, "\x1b[?25h\x1b[?1049l") {
+		t.Errorf("the end: %q", text[max(0, len(text)-100):])
+	}
+	if _, stderr, code := call(t, "top"); code != 1 || !strings.Contains(stderr, "gvw top needs a terminal") {
+		t.Errorf("without a terminal: %d, %s", code, stderr)
+	}
 }
 
 // interrupt sends Ctrl-C and checks that the terminal has no line of progress afterwards.

@@ -143,7 +143,7 @@ var layers = []layer{
 	{"internal/record", nil, "the events of a run depend on no part of it: all parts write them"},
 	{"internal/show", slices.Concat(bottom, []string{"internal/chart", "internal/record", "internal/cli", "internal/files", "hdfsio", "=learn"}), "commands that draw read what runs have left, and take part in none"},
 	{
-		"internal/tools", slices.Concat(bottom, wires, []string{"internal/cli", "internal/flags", "internal/files", "internal/joinflags", "internal/hadoop", "internal/spantree/protocol", "internal/spantree/client", "internal/spantree/server", "allreduce", "bench/collective", "feature", "hdfsio", "learn", "malt/graph", "model"}),
+		"internal/tools", slices.Concat(bottom, wires, []string{"internal/cli", "internal/flags", "internal/files", "internal/joinflags", "internal/statusline", "internal/hadoop", "internal/spantree/protocol", "internal/spantree/client", "internal/spantree/server", "allreduce", "bench/collective", "feature", "hdfsio", "learn", "malt/graph", "model"}),
 		"commands that do not train need neither the learner as a command nor the launcher",
 	},
 	{"internal/crash", nil, "only programs end processes; it needs no package of this module"},

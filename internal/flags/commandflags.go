@@ -142,6 +142,11 @@ var Jobs = append([]*cli.Spec{
 	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
 }, serverFlags...)
 
+// Top are the options of `gvw top`.
+var Top = append([]*cli.Spec{
+	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
+}, serverFlags...)
+
 // Cancel are the options of `gvw cancel`.
 var Cancel = append([]*cli.Spec{
 	{Name: "reason", Kind: cli.Text, Category: catOther, Arg: "TEXT", Help: "reason that the ranks print"},

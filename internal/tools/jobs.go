@@ -174,11 +174,9 @@ func appendJobs(dst []byte, st *protocol.ServerStatus) []byte {
 	}
 	var b bytes.Buffer
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "JOB\tSTATE\tRANKS\tPASS\tLOSS\tSINCE\tMISSING")
+	fmt.Fprintln(w, strings.Join(jobColumns, "\t"))
 	for i := range st.Jobs {
-		j := &st.Jobs[i]
-		fmt.Fprintf(w, "%s\t%s\t%d/%d\t%s\t%s\t%v\t%s\n", protocol.Job{UniqueID: j.UniqueID, RunKey: j.RunKey}, plain.Text(j.State),
-			j.Joined, j.Total, passes(j), loss(j), time.Duration(j.Seconds*float64(time.Second)).Round(time.Second), absent(j))
+		fmt.Fprintln(w, strings.Join(jobCells(&st.Jobs[i]), "\t"))
 	}
 	w.Flush() // to memory
 	dst = append(dst, b.Bytes()...)
@@ -186,6 +184,17 @@ func appendJobs(dst []byte, st *protocol.ServerStatus) []byte {
 		dst = appendWaits(dst, &st.Jobs[i])
 	}
 	return dst
+}
+
+// jobColumns are the headings of the table of jobs.
+var jobColumns = []string{"JOB", "STATE", "RANKS", "PASS", "LOSS", "SINCE", "MISSING"}
+
+// jobCells returns the row of a job in that table.
+func jobCells(j *protocol.JobStatus) []string {
+	return []string{
+		protocol.Job{UniqueID: j.UniqueID, RunKey: j.RunKey}.String(), plain.Text(j.State), fmt.Sprintf("%d/%d", j.Joined, j.Total),
+		passes(j), loss(j), time.Duration(j.Seconds * float64(time.Second)).Round(time.Second).String(), absent(j),
+	}
 }
 
 // appendEnded appends the jobs that have ended as a table, the newest first.
