@@ -129,13 +129,17 @@ func (r *runner) banner() banner {
 	}
 	link := "scorer-" + c.Loss.Link
 	for _, s := range c.Learner.learners() {
+		name := s.Name
+		if s.Variant != nil {
+			name += s.Variant(c.Learner.Options)
+		}
 		switch {
 		case s.Bottom:
-			learner = s.Name
+			learner = name
 		case s.Above:
-			link += ", " + s.Name
+			link += ", " + name
 		default:
-			link = s.Name + ", " + link
+			link = name + ", " + link
 		}
 	}
 	// A wildcard in an interaction makes vw expand interactions per example.

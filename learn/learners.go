@@ -138,6 +138,9 @@ func (c *Config) validateLearner(f *usage.Faults) {
 	if spec.Labels != feature.SimpleLabels {
 		c.validateLabels(f, spec)
 	}
+	if plan, err := spec.New(c.Learner.Options); err == nil && plan.Alone != "" && c.Cluster.Join != nil && c.Cluster.Join.Total > 1 {
+		f.Add(name, "it is for one process: %s", plan.Alone)
+	}
 	if spec.Excludes == nil {
 		return
 	}
@@ -331,6 +334,11 @@ func (r *runner) reduced() (*sgdstage.Reduced, error) {
 	if err != nil {
 		return nil, fmt.Errorf("learner %s: %w", spec.Name, err)
 	}
+	if l, ok := learner.(reduction.Sectioned); ok && r.initial != nil {
+		if err := l.SetSection(r.initial.dec.Section); err != nil {
+			return nil, &DataError{Name: r.initial.name, Text: err.Error()}
+		}
+	}
 	switch {
 	case rows > 0 && r.initial != nil:
 		err = r.initial.weights(sgdstage.RowView(slots, rows))
@@ -349,7 +357,7 @@ func (r *runner) reduced() (*sgdstage.Reduced, error) {
 	}
 	o := r.onlineConfig(rule, c.Passes)
 	if classifier == nil {
-		return sgdstage.NewReduced(o, slots, learner, spec.PredictsFirst, rows), nil
+		return sgdstage.NewReduced(o, env, learner, spec.PredictsFirst, rows), nil
 	}
 	stage := sgdstage.NewClassified(o, slots, classifier, spec.Labels, c.classLabels(spec.Labels, plan.Classes))
 	if spec.Labels == feature.CostLabels {

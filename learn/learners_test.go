@@ -21,6 +21,7 @@ var learnerCases = map[string][]string{
 	"new_mf":    {"new_mf=2"},
 	"rank":      {"rank=2"},
 	"bootstrap": {"bootstrap=3", "bootstrap=4 bs_type=vote"},
+	"boosting":  {"boosting=3", "boosting=3 alg=logistic", "boosting=4 alg=adaptive"},
 	"quantiles": {"quantiles=0.2,0.8"},
 	"csoaa":     {"csoaa=3"},
 }
@@ -39,6 +40,9 @@ func learnerValues(options string) map[string][]string {
 func init() {
 	for _, s := range reductions.All {
 		for i, options := range learnerCases[s.Name] {
+			if plan, _ := s.New(learnerValues(options)); plan.Alone != "" {
+				continue // no other rank could replace it
+			}
 			set := func(c *Config) {
 				c.Learner.Options = learnerValues(options)
 				switch s.Name {

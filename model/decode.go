@@ -35,6 +35,8 @@ type Decoder struct {
 	// Floats is the number of floats per weight in the file, or of topics. It follows from the kept options;
 	// a caller that has better information sets it before Weights.
 	Floats int
+	// Section is what a learner keeps between options and resume flag; nil: nothing.
+	Section []byte
 	// Regularizer reports that the file is not a model; ReadRegularizer reads it.
 	Regularizer bool
 
@@ -51,7 +53,7 @@ func NewDecoder(r io.Reader, lim Limits) (*Decoder, error) {
 		lim.Bits = defaultMaxBits
 	}
 	d := &Decoder{r: bufio.NewReaderSize(r, 1<<16)}
-	for _, step := range []func(Limits) error{d.version, d.labels, d.shape, d.lists, d.options, d.resume} {
+	for _, step := range []func(Limits) error{d.version, d.labels, d.shape, d.lists, d.options, d.section, d.resume} {
 		if err := step(lim); err != nil {
 			return nil, err
 		}
@@ -72,7 +74,7 @@ func Read(r io.Reader, lim Limits) (*Regressor, error) {
 	if _, err := d.Weights(v); err != nil {
 		return nil, err
 	}
-	return &Regressor{Header: d.Header, Resume: d.Resume, Weights: v}, nil
+	return &Regressor{Header: d.Header, Section: d.Section, Resume: d.Resume, Weights: v}, nil
 }
 
 // fail returns the error of a field that begins at an offset.

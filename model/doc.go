@@ -36,6 +36,7 @@
 //	u32 count, 3 bytes each: skips
 //	u32 length, kept options and NUL       " --link logistic --quadratic ab"
 //	u32 4, u32 checksum                    of all after the version
+//	(models of --boosting --alg logistic: u32 count, that many f32; adaptive: twice as many)
 //	u8 resume                              1: the block follows
 //	   f32 initial_t, f64 norm normalizer, t, sum_loss, sum_loss_since_last_dump,
 //	   f32 dump_interval, min_label, max_label,

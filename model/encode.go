@@ -19,6 +19,7 @@ import (
 // training.
 type Regressor struct {
 	Header
+	Section []byte  // what a learner keeps beside weights; its length follows from the kept options
 	Resume  *Resume // nil: for prediction only, without the state beside the weights
 	Weights View
 	Bare    bool // text lists the weights without the state beside them, as vw's does after a test
@@ -33,6 +34,9 @@ func (r *Regressor) check() error {
 		errs = append(errs, r.checkRows(v))
 	default:
 		errs = append(errs, v.check(r.Bits))
+	}
+	if n, err := r.sectionSize(); err != nil || n != len(r.Section) {
+		errs = append(errs, fmt.Errorf("model: a section of %d bytes, but the kept options ask for %d", len(r.Section), n))
 	}
 	if r.LDA != 0 {
 		errs = append(errs, fmt.Errorf("model: %d topics: a topic model is written by WriteTopics", r.LDA))
@@ -64,7 +68,7 @@ func Write(w io.Writer, r *Regressor) error {
 	if err := r.check(); err != nil {
 		return err
 	}
-	head := appendHeader(nil, &r.Header)
+	head := append(appendHeader(nil, &r.Header), r.Section...)
 	if k := r.RowFloats(); k > 0 {
 		return writeRows(w, head, r.Weights.Data, r.Weights.Stride, k, appendRow)
 	}

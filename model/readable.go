@@ -89,7 +89,7 @@ func writeText(w io.Writer, r *Regressor, name func(index uint32) (string, bool)
 
 // readableHead returns the text before the weights.
 func (r *Regressor) readableHead(float appender) []byte {
-	b := appendReadableHeader(nil, &r.Header, float)
+	b := r.appendSectionText(appendReadableHeader(nil, &r.Header, float), float)
 	if r.Resume == nil {
 		return append(b, ":0\n"...)
 	}

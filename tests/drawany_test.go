@@ -103,6 +103,9 @@ var drawnValues = map[string]string{
 	"new_mf":                       "2 1",
 	"rank":                         "2 1",
 	"bootstrap":                    "3 2",
+	"boosting":                     "3 2",
+	"alg":                          "BBM logistic adaptive wrong",
+	"gamma":                        "0.2 0",
 	"bs_type":                      "mean vote wrong",
 }
 

@@ -26,7 +26,7 @@ const (
 // commands have them, so gvw prints no note.
 var silent = []Case{
 	{Options: "kill_cache", Without: "cache cache_file", Class: Silent, Text: "there is no cache to rebuild", Example: "-d train.vw -k"},
-	{Options: "random_seed", Without: "random_weights oaa_subsample shuffle lrq lrqfa nn new_mf rank bootstrap", Class: Silent, Text: "nothing is drawn; the model keeps the seed", Example: "-d train.vw --random_seed 5"},
+	{Options: "random_seed", Without: "random_weights oaa_subsample shuffle lrq lrqfa nn new_mf rank bootstrap boosting", Class: Silent, Text: "nothing is drawn; the model keeps the seed", Example: "-d train.vw --random_seed 5"},
 	{Options: "progress", With: "quiet", Class: Silent, Text: "there is no table", Example: "-d train.vw --quiet -P 3"},
 	{Options: "predict_only_model", Without: "final_regressor readable_model invert_hash span_server", Class: Silent, Text: noModel, Example: "-d train.vw --predict_only_model"},
 	{Options: "id", Without: "final_regressor readable_model invert_hash span_server", Class: Silent, Text: noModel, Example: "-d train.vw --id mine"},
@@ -101,6 +101,7 @@ var noted = []Case{
 	{Options: "constant", With: "bfgs|conjugate_gradient|ftrl|pistol|coin|rank", Class: Noted, Text: "ignored, as in vw: the learner starts at other weights", Example: "-d train.vw --ftrl --constant 2"},
 	{Options: "lrqdropout", Without: "lrq", Class: Noted, Text: asVW, Example: "-d train.vw --lrqdropout"},
 	{Options: "inpass multitask dropout meanfield", Without: "nn", Class: Noted, Text: asVW, Example: "-d train.vw --inpass --multitask --dropout --meanfield"},
+	{Options: "gamma alg", Without: "boosting", Class: Noted, Text: asVW, Example: "-d train.vw --gamma 0.2 --alg logistic"},
 	{Options: "bs_type", Without: "bootstrap", Class: Noted, Text: asVW, Example: "-d train.vw --bs_type vote"},
 	{Options: "constant", With: "noconstant", Class: Noted, Text: "no example has the constant feature; the model keeps its weight, as in vw", Example: "-d train.vw --noconstant --constant 2"},
 	{Options: "random_weights normal_weights truncated_normal_weights", With: "initial_weight", Class: Noted, Text: oneStart, Example: "-d train.vw -b 10 --initial_weight 0.1 --random_weights --normal_weights --truncated_normal_weights"},
@@ -135,6 +136,7 @@ var rejected = []Case{
 	{Options: ruleOptions, With: "bfgs|conjugate_gradient", Class: Refused, Text: noRule, Example: "-d train.vw --bfgs --passes 4 --cache_file c -k --adaptive"},
 	{Options: ruleOptions, With: "ftrl|pistol|coin", Class: Refused, Text: noRule, Example: "-d train.vw --ftrl --l1_state 0.1"},
 	{Options: "quadratic cubic interactions", With: "lrq|lrqfa", Class: Refused, Text: "interactions would also cross the products, as in vw, where they are seldom meant: leave one of them out", Example: "-d train.vw --lrq ab3 -q ab"},
+	{Options: "link", With: "boosting", Class: Refused, Text: "its predictions are sums of several", Example: "-d train.vw --boosting 3 --link logistic"},
 	{Options: "link", With: "bootstrap", Class: Refused, Text: "its predictions are means of several", Example: "-d train.vw --bootstrap 4 --link logistic"},
 	{Options: ruleOptions, With: "rank", Class: Refused, Text: noRule, Example: "-d train.vw --rank 2 --adaptive"},
 	{Options: "cubic interactions", With: "rank", Class: Refused, Text: "it factorises pairs: use --quadratic", Example: "-d train.vw --rank 2 --cubic abb"},

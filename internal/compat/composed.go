@@ -7,7 +7,7 @@ import "strings"
 // composed are the options that enable learners of learn.LearnerConfig, with the value of an
 // example. gvw composes one of them with SGD; vw also stacks them.
 var composed = []struct{ name, value string }{
-	{"lrq", "ab3"}, {"lrqfa", "ab2"}, {"nn", "3"}, {"new_mf", "2"}, {"rank", "2"}, {"bootstrap", "4"}, {"csoaa", "3"},
+	{"lrq", "ab3"}, {"lrqfa", "ab2"}, {"nn", "3"}, {"new_mf", "2"}, {"rank", "2"}, {"bootstrap", "4"}, {"boosting", "3"}, {"csoaa", "3"},
 }
 
 // ofClasses are those of these learners whose labels are not simple, by kind.

@@ -10,6 +10,11 @@ var learners = []group{
 	{"Binary Loss", []row{
 		{"binary", Works, ""},
 	}},
+	{"Boosting", []row{
+		{"boosting=", Works, "with --alg logistic and adaptive in one process, and models of these resume without vw's two lines on stderr"},
+		{"gamma=", Works, ""},
+		{"alg=", Works, ""},
+	}},
 	{"Bootstrap", []row{
 		{"bootstrap=", Works, "without --link; models of several learners resume with the sums of the first one, as vw's do"},
 		{"bs_type=", Works, ""},

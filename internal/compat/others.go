@@ -27,7 +27,6 @@ var others = []group{
 		reward_as_cost tol_x= opt_func=`)},
 	{"Baseline", learner("--initial_weight and the constant feature do for most; else use vw", "baseline", "lr_multiplier= global_only check_enabled")},
 	{"Baseline challenger", learner(bandits, "baseline_challenger_cb", "cb_c_alpha= cb_c_tau=")},
-	{"Boosting", learner("gvw has no boosted learners: use vw", "boosting=", "gamma= alg=")},
 	{"CATS Tree", learner(bandits, "cats_tree=", "tree_bandwidth=")},
 	{"CB Distributionally Robust Optimization", learner(bandits, "cb_dro", "cb_dro_alpha= cb_dro_tau= cb_dro_wmax=")},
 	{"CB Sample", refused(bandits, "cb_sample")},

@@ -29,6 +29,8 @@ type Spec struct {
 	PredictsFirst bool
 	// Labels is the kind of labels that it learns. Zero: simple ones.
 	Labels feature.LabelKind
+	// Variant returns what vw's banner has behind the name; nil: nothing.
+	Variant func(Values) string
 	// Excludes returns the fault of a learner beside the rest of the configuration, empty if there
 	// is none; nil: nothing is excluded.
 	Excludes func(Setting) string
@@ -85,6 +87,8 @@ type Plan struct {
 	// Start sets the initial floats of a row, whose first one has this number in the table. nil:
 	// they are as the options set them.
 	Start func(row []float32, first uint64)
+	// Alone is why several ranks cannot train the learner; empty: they can.
+	Alone string
 	Make  func(*Env) (Learner, error)
 
 	// Classes is the number of classes of a learner of other labels than simple ones, and
@@ -110,6 +114,7 @@ type Env struct {
 	Given  uint64        // seed of the options
 	Random *merand.State // vw's generator, which has drawn the initial weights
 	L2     float32       // regularisation
+	Before loss.Range    // of predictions before the label of the example that Learn gets
 	Cross  [][2]byte     // pairs of namespaces that the options cross
 	Fixed  bool          // the range of predictions does not follow the labels
 }
@@ -133,6 +138,12 @@ type Learner interface {
 type Stateful interface {
 	AppendState(dst []uint64) []uint64
 	SetState(words []uint64)
+}
+
+// Sectioned is a learner that keeps a section of a model. Package model has its form.
+type Sectioned interface {
+	AppendSection(dst []byte) []byte
+	SetSection(p []byte) error
 }
 
 // PassEnder is a learner with work at the end of a pass.

@@ -7,6 +7,7 @@ package reductions
 
 import (
 	"github.com/gvw-project/gvw/learn/internal/reduction"
+	"github.com/gvw-project/gvw/learn/internal/reduction/boosting"
 	"github.com/gvw-project/gvw/learn/internal/reduction/bootstrap"
 	"github.com/gvw-project/gvw/learn/internal/reduction/csoaa"
 	"github.com/gvw-project/gvw/learn/internal/reduction/lrq"
@@ -24,6 +25,7 @@ var All = []reduction.Spec{
 	newmf.Spec,
 	rank.Spec,
 	bootstrap.Spec,
+	boosting.Spec,
 	quantiles.Spec,
 	csoaa.Spec,
 }

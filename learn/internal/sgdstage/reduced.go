@@ -22,8 +22,9 @@ import (
 // reduction). Its passes, averages, snapshots and models are those of Online.
 type Reduced struct {
 	Online
-	slots   *sgd.Slots
-	learner any // reduction.Learner, or the reduction.Classifier of classes
+	env     *reduction.Env
+	slots   *sgd.Slots // of env
+	learner any        // reduction.Learner, or the reduction.Classifier of classes
 	visit   examples.Visit
 	classes *classified // of labels other than simple ones; nil: labels are simple
 	sums    jobSums     // of the linear learners
@@ -35,12 +36,12 @@ type Reduced struct {
 	reporter reduction.Reporter // the learner, if its predictions have a form of their own; nil: they are numbers
 }
 
-// NewReduced returns the stage of a learner with the weights of slots.
+// NewReduced returns the stage of a learner in env.
 // before shows predictions within the range before the example's label (Spec.PredictsFirst). rows is
 // the number of floats of each row of a learner with its own rule (Spec.Bottom), and 0 for others.
-func NewReduced(c OnlineConfig, slots *sgd.Slots, learner reduction.Learner, before bool, rows int) *Reduced {
-	m := newReduced(c, slots, learner)
-	m.before, m.rows = before, rows
+func NewReduced(c OnlineConfig, env *reduction.Env, learner reduction.Learner, before bool, rows int) *Reduced {
+	m := newReduced(c, env.Base, learner)
+	m.env, m.before, m.rows = env, before, rows
 	m.visit = func(b *feature.Batch, ex *feature.Example, held bool) error { return m.process(learner, b, ex, held) }
 	m.judge = func(sums *metric.Sums, b *feature.Batch, ex *feature.Example, r loss.Range) float32 {
 		return m.judgeOne(learner, sums, b, ex, r)
@@ -97,13 +98,19 @@ func (m *Reduced) process(l reduction.Learner, b *feature.Batch, ex *feature.Exa
 	t.Calls.Count(ex, learns)
 	var r reduction.Result
 	if learns && ex.Labeled() && ex.Weight > 0 {
+		shown, aside := float32(0), m.before && (t.Before != t.Seen || m.Rule.L1 != 0 || m.Rule.L2 != 0) // updates move the range and what is due
+		if aside {
+			shown = m.aside(l, b, ex, t.Before)
+			m.slots.Whole.Range = t.Seen
+		}
+		m.env.Before = t.Before
 		if r = l.Learn(b, ex); hasDiverged(r.Raw, r.Loss) {
 			if err := diverged(m.Read, t.Passes+1, b, ex, divergence(ex, r.Raw, r.Loss), m.slots.Whole, output.OwnPlace); err != nil {
 				return err
 			}
 		}
-		if m.before {
-			r.Score = t.Before.Clip(r.Raw)
+		if aside {
+			r.Score = shown
 		}
 	} else {
 		r = l.Predict(b, ex)
@@ -119,14 +126,20 @@ func (m *Reduced) process(l reduction.Learner, b *feature.Batch, ex *feature.Exa
 
 // judgeOne measures one example of the validation set.
 func (m *Reduced) judgeOne(l reduction.Learner, sums *metric.Sums, b *feature.Batch, ex *feature.Example, r loss.Range) float32 {
+	return m.Tally.JudgeScore(sums, m.aside(l, b, ex, r), ex, r)
+}
+
+// aside returns the prediction of an example within the range r, and leaves the state of the
+// learner.
+func (m *Reduced) aside(l reduction.Learner, b *feature.Batch, ex *feature.Example, r loss.Range) float32 {
 	m.slots.Whole.Range = r
 	if m.state == nil {
-		return m.Tally.JudgeScore(sums, l.Predict(b, ex).Score, ex, r)
+		return l.Predict(b, ex).Score
 	}
 	m.words = m.state.AppendState(m.words[:0])
 	score := l.Predict(b, ex).Score
 	m.state.SetState(m.words)
-	return m.Tally.JudgeScore(sums, score, ex, r)
+	return score
 }
 
 // Shared codes the part of the state that is the same on all ranks.
@@ -185,6 +198,9 @@ func (m *Reduced) model() *model.Regressor {
 		return &model.Regressor{Header: m.Models.Header(!m.Bare), Weights: RowView(m.slots, m.rows)}
 	}
 	reg := m.Online.model()
+	if l, ok := m.learner.(reduction.Sectioned); ok {
+		reg.Section = l.AppendSection(nil)
+	}
 	if reg.Resume == nil {
 		return reg
 	}
