@@ -36,6 +36,7 @@ var otherNames = map[string]string{
 	"WELCOME":              "a message of the handshake, which has no type in Go",
 	"False":                "a constant of Python",
 	"OneVsRestClassifier":  "a class of scikit-learn",
+	"RANK":                 "an environment variable of torchrun",
 	"SGDClassifier":        "a class of scikit-learn",
 	"True":                 "a constant of Python",
 	"ValueError":           "an exception of Python",

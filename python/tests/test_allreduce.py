@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of gvw.allreduce, with processes as a launcher starts them."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gvw.allreduce
+from gvw._programs import program
+
+LIMIT = 120  # seconds; a run takes two
+
+CALLS = """
+import numpy as np
+import gvw.allreduce
+
+with gvw.allreduce.join() as group:
+    mine = np.array([[1, group.rank], [group.rank ** 2, 7]])
+    total = group.allreduce(mine)
+    assert total.shape == (2, 2) and total.dtype == np.int64, total
+    mean = group.allreduce(mine.astype(np.float32), "avg")
+    high = group.allreduce(mine.astype(float), "max")
+    words = group.gather(b"r" * group.rank)
+    root = group.broadcast(np.full(3, group.rank), 1)
+    group.barrier()
+    print(total.tolist(), mean.tolist(), high.tolist(), words, root.tolist(), flush=True)
+"""
+
+TRAINING = """
+import os, signal, sys
+import numpy as np
+import gvw.allreduce
+
+weights, step = np.zeros(2), 0
+
+def train(group):
+    global weights, step
+    step, (weights,) = group.newest(step, weights)
+    while step < 20:
+        if step == 7 and group.rank == 1 and not os.path.exists(sys.argv[1]):
+            open(sys.argv[1], "w").close()
+            os.kill(os.getpid(), signal.SIGKILL)
+        weights = weights + group.allreduce(np.array([1.0, step]))
+        step += 1
+    return weights
+
+print(gvw.allreduce.run(train).tolist(), flush=True)
+"""
+
+
+def launch(words: list[str], env: dict[str, str] | None = None) -> subprocess.Popen[str]:
+    return subprocess.Popen(words, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def ended(process: subprocess.Popen[str]) -> str:
+    out, err = process.communicate(timeout=LIMIT)
+    assert process.returncode == 0, err
+    return out
+
+
+@pytest.fixture
+def free_port() -> int:
+    """A port whose successor is free, too."""
+    for _ in range(100):
+        with socket.socket() as first, socket.socket() as second:
+            first.bind(("127.0.0.1", 0))
+            port: int = first.getsockname()[1]
+            try:
+                second.bind(("127.0.0.1", port + 1))
+            except OSError:
+                continue
+            return port
+    raise RuntimeError("no two free ports")
+
+
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in list(os.environ):
+        if name.startswith("GVW_") or name in ("RANK", "WORLD_SIZE"):
+            monkeypatch.delenv(name)
+
+
+def test_one_rank(monkeypatch):
+    alone(monkeypatch)
+    with gvw.allreduce.join() as group:
+        v = np.arange(6, dtype=np.float32).reshape(2, 3)
+        np.testing.assert_array_equal(group.allreduce(v), v)
+        np.testing.assert_array_equal(group.allreduce(v.T), v.T)
+        assert group.allreduce(np.zeros((0, 3))).shape == (0, 3)
+        assert group.gather(b"x\n\0y") == [b"x\n\0y"]
+        assert group.newest(3, v)[0] == 3
+        with pytest.raises(TypeError, match="int32"):
+            group.allreduce(np.zeros(2, np.int32))
+        with pytest.raises(ValueError, match="op='mean'"):
+            group.allreduce(v, "mean")
+
+
+WANT = "[[3, 3], [5, 21]] [[1.0, 1.0], [1.6666666269302368, 7.0]] [[1.0, 2.0], [4.0, 7.0]] [b'', b'r', b'rr'] [1, 1, 1]\n"
+
+
+def test_calls_under_gvw_run(tmp_path: Path, monkeypatch):
+    alone(monkeypatch)
+    words = [program("gvw"), "run", "-n", "3", "--log_dir", str(tmp_path), "--", sys.executable, "-c", CALLS]
+    assert ended(launch(words)) == WANT
+
+
+def test_calls_under_torchrun(free_port, monkeypatch):
+    """The variables are those that torchrun sets. Its rank 0 starts the server."""
+    alone(monkeypatch)
+    ranks = []
+    for rank in range(3):
+        env = os.environ | {"RANK": str(rank), "WORLD_SIZE": "3", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port)}
+        ranks.append(launch([sys.executable, "-c", CALLS], env | {"TORCHELASTIC_RESTART_COUNT": "1"}))
+    assert [ended(rank) for rank in ranks] == [WANT] * 3
+    with socket.socket() as server:  # it has ended with rank 0
+        assert server.connect_ex(("127.0.0.1", free_port + 1)) != 0
+
+
+def test_a_killed_rank_is_replaced(tmp_path: Path, monkeypatch):
+    """The others wait for its next attempt, and all continue at the step of the loss."""
+    alone(monkeypatch)
+    words = [program("gvw"), "run", "-n", "3", "--on_loss", "wait", "--log_dir", str(tmp_path), "--"]
+    out = ended(launch([*words, sys.executable, "-c", TRAINING, str(tmp_path / "killed")]))
+    assert out == "[60.0, 570.0]\n"
+    assert (tmp_path / "killed").exists()
