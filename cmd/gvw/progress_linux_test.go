@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -136,7 +135,7 @@ func onTerminal(t *testing.T, dir string, columns int, args ...string) (*exec.Cm
 // gvw top follows a server: a key shows the ranks of a job, and q ends it and leaves the terminal as it was.
 func TestTop(t *testing.T) {
 	t.Parallel()
-	server, err := server.StartLocal(t.Context(), 0, nil, slog.New(slog.DiscardHandler))
+	server, err := server.StartLocal(t.Context(), 0, server.ServerConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,6 +196,36 @@ func TestTop(t *testing.T) {
 	}
 	if _, stderr, code := call(t, "top"); code != 1 || !strings.Contains(stderr, "gvw top needs a terminal") {
 		t.Errorf("without a terminal: %d, %s", code, stderr)
+	}
+}
+
+// A signal to all processes of a search, as a terminal sends it, ends the search, and no trial counts as failed.
+func TestSearchInterrupted(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "x.vw"), []byte(strings.Repeat("1 |a x y\n-1 |a z\n", 50)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var stderr bytes.Buffer
+	cmd := exec.Command("gvw", "search", "--space", "l=0.1..1", "--parallel", "2", "--holdout", "--state", "j", "--", "-d", "x.vw", "--passes", "1000000000", "--early_terminate", "1000000000")
+	cmd.Dir, cmd.Stderr, cmd.SysProcAttr = dir, &stderr, &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "two trials", func() bool { return len(children(t, cmd.Process.Pid)) == 2 })
+	if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(stderr.String(), "the same command continues from j") {
+		t.Errorf("exit code %d: %s", code, &stderr)
+	}
+	journal, err := os.ReadFile(filepath.Join(dir, "j"))
+	if err != nil || bytes.Count(journal, []byte("\n")) != 1 {
+		t.Errorf("the journal has trials: %s, %v", journal, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "j.work")); !os.IsNotExist(err) {
+		t.Errorf("the folder of the trials is left: %v", err)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/gvw-project/gvw/internal/cli"
@@ -29,6 +30,9 @@ const tailBytes = 4096
 // outputDelay bounds the reading of a job's output after its end, since a process that it has
 // started may hold the output open.
 const outputDelay = 2 * time.Second
+
+// interruptDelay bounds the time between the end of an interrupted job and the same signal to this process.
+const interruptDelay = time.Second
 
 // trainer runs jobs as processes of this program.
 type trainer struct {
@@ -53,6 +57,15 @@ func (t *trainer) run(ctx context.Context, n int, j strategy.Job) (outcome, erro
 	result, stderr, cpu, err := t.process(ctx, t.base.args(s), nil)
 	if err != nil {
 		return o, err
+	}
+	if result.Code == 128+int(syscall.SIGINT) || result.Code == 128+int(syscall.SIGTERM) {
+		// Ctrl-C reaches all processes of a terminal. This one may see it a moment after its jobs, which have
+		// not failed then.
+		select {
+		case <-ctx.Done():
+			return o, context.Cause(ctx)
+		case <-time.After(interruptDelay):
+		}
 	}
 	o.Seconds, o.CPU, o.Code = result.After.Seconds(), cpu.Seconds(), result.Code
 	text, err := os.ReadFile(log)
