@@ -161,6 +161,7 @@ func (c *Config) validateLabels(f *usage.Faults, spec reduction.Spec) {
 		{len(c.Metrics.Measures) > 0, "Metrics.Measures", "the measures are of scores, and of learn.Config.OAA.Classes"},
 		{len(c.Holdout.Valid) > 0, "Holdout.Valid", "it has the measures of scores; use the holdout set"},
 		{c.OAA.NamedLabels != "", "OAA.NamedLabels", "the labels of this learner are numbers"},
+		{c.OAA.Probabilities && !classes, "OAA.Probabilities", "only learn.Config.OAA.Classes predicts probabilities"},
 		{c.Data.Format != "" && !classes, "Data.Format", "only vw's text has such labels"},
 	} {
 		if other.given {

@@ -24,6 +24,9 @@ var learnerCases = map[string][]string{
 	"boosting":  {"boosting=3", "boosting=3 alg=logistic", "boosting=4 alg=adaptive"},
 	"quantiles": {"quantiles=0.2,0.8"},
 	"csoaa":     {"csoaa=3"},
+
+	"multilabel_oaa": {"multilabel_oaa=3"},
+	"ect":            {"ect=3 error=1", "ect=3"},
 }
 
 // learnerValues reads options as learnerCases has them.

@@ -82,6 +82,9 @@ var drawnValues = map[string]string{
 	"feature_mask":                 "nofile",
 	"id":                           "name",
 	"csoaa":                        "3 2 0",
+	"multilabel_oaa":               "3 2 0",
+	"ect":                          "3 2 0",
+	"error":                        "1 0 2",
 	"lambda":                       "0.5",
 	"l1_state":                     "0.5 0",
 	"l2_state":                     "0.5 1",
@@ -167,6 +170,7 @@ func drawAny(rng *rand.Rand) [][]string {
 const batch = " --bfgs --predict_only_model --l2 1 --passes 3 -k --cache_file OWN.cache"
 
 var knownDifferences = []difference{
+	{"--multilabel_oaa 3", false, "the text has no lists of classes, and vw takes parts of numbers"},
 	{"--csoaa 3", false, "the text has no labels of classes, whose hashes vw takes for classes"},
 	{"--nn 2 --oaa 3", false, "gvw composes one learner at a time"},
 	{"--new_mf 1 --coin", false, "gvw composes learners by SGD only"},

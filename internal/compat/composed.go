@@ -7,11 +7,11 @@ import "strings"
 // composed are the options that enable learners of learn.LearnerConfig, with the value of an
 // example. gvw composes one of them with SGD; vw also stacks them.
 var composed = []struct{ name, value string }{
-	{"lrq", "ab3"}, {"lrqfa", "ab2"}, {"nn", "3"}, {"new_mf", "2"}, {"rank", "2"}, {"bootstrap", "4"}, {"boosting", "3"}, {"csoaa", "3"},
+	{"lrq", "ab3"}, {"lrqfa", "ab2"}, {"nn", "3"}, {"new_mf", "2"}, {"rank", "2"}, {"bootstrap", "4"}, {"boosting", "3"}, {"csoaa", "3"}, {"multilabel_oaa", "3"}, {"ect", "3"},
 }
 
 // ofClasses are those of these learners whose labels are not simple, by kind.
-var ofClasses = map[string]string{"csoaa": "costs"}
+var ofClasses = map[string]string{"csoaa": "costs", "multilabel_oaa": "lists", "ect": "classes"}
 
 // composedCases refuse the options that gvw's composed learners do not have.
 func composedCases() []Case {
@@ -31,6 +31,7 @@ func composedCases() []Case {
 			refuse("named_labels", "the labels of this learner are numbers", with+" --named_labels a,b,c")
 			if kind != "classes" {
 				refuse("json csv", "only vw's text has such labels", "-d train.json --json --"+l.name+" "+l.value)
+				refuse("probabilities", "only --oaa predicts probabilities", with+" --probabilities")
 			}
 		}
 		var others []string

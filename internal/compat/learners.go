@@ -32,6 +32,10 @@ var learners = []group{
 	{"Debug Metrics", []row{
 		{"extra_metrics=", Works, "in one process; total_log_calls counts gvw's warnings, in vw its own log lines; a file that cannot be made is an error, in vw a warning"},
 	}},
+	{"Error Correcting Tournament", []row{
+		{"ect=", Works, "an example whose label is no class is not learned, from which vw learns anything; --link identity or logistic, without --binary and --named_labels"},
+		{"error=", Works, "up to 16"},
+	}},
 	{"Follow the Regularized Leader - Coin", []row{
 		{"coin", Works, "in one process, also with --oaa"},
 		{"ftrl_alpha=", Works, "0 or more; of 0 --ftrl and --pistol compute infinite numbers, where gvw ends"},
@@ -82,6 +86,9 @@ var learners = []group{
 	}},
 	{"Matrix Factorization Reduction", []row{
 		{"new_mf=", Works, "namespaces are crossed in pairs, without wildcards"},
+	}},
+	{"Multilabel One Against All", []row{
+		{"multilabel_oaa=", Works, "in vw's text, without --probabilities, --binary and --named_labels; --link identity or logistic"},
 	}},
 	{"Neural Network", []row{
 		{"nn=", Works, "-r has one line per example with --dropout, too, where vw writes two"},

@@ -61,7 +61,6 @@ var others = []group{
 		model_count= min_scope= epsilon_decay_significance_level= epsilon_decay_audit= constant_epsilon
 		bonferroni_denominator= min_champ_examples= initial_epsilon= shift_model_bounds=
 		challenger_epsilon`)},
-	{"Error Correcting Tournament", learner("use --oaa", "ect=", "error=")},
 	{"Experience Replay / replay_b", learner("use --passes", "replay_b=", "replay_b_count=")},
 	{"Experience Replay / replay_c", learner("use --passes", "replay_c=", "replay_c_count=")},
 	{"Experience Replay / replay_m", learner("use --passes", "replay_m=", "replay_m_count=")},
@@ -82,7 +81,6 @@ var others = []group{
 	{"Memory Tree", learner("use --oaa, or vw", "memory_tree=", `
 		max_number_of_labels= leaf_example_multiplier= dream_repeats= top_K= learn_at_leaf oas
 		dream_at_update= online`)},
-	{"Multilabel One Against All", refused("train one model a label, or use vw", "multilabel_oaa=")},
 	{"Multiworld Testing", learner(bandits, "multiworld_test=", "learn= exclude_eval")},
 	{"Network sending", refused("copy the data, or pipe it through ssh", "sendto=")},
 	{"Noop Base Learner", refused("-t learns nothing", "noop")},

@@ -11,7 +11,7 @@ import "github.com/gvw-project/gvw/feature"
 type Classifier interface {
 	// PredictClass predicts an example.
 	PredictClass(b *feature.Batch, ex *feature.Example, y *Target) Choice
-	// LearnClass predicts an example that has a label and a weight above 0, and learns from it.
+	// LearnClass predicts an example that has a label, and learns from it. Its weight may be 0.
 	LearnClass(b *feature.Batch, ex *feature.Example, y *Target) Choice
 }
 
@@ -25,11 +25,18 @@ type Target struct {
 type Choice struct {
 	Class   int       // of feature.ClassLabels and feature.CostLabels
 	Classes []int     // of feature.MultiLabels, ascending
-	Scores  []float32 // raw, of each of Target.Costs, for feature.CostLabels; otherwise those that Probabilities shows
+	Scores  []float32 // raw, of each of Target.Costs, for feature.CostLabels
 	Raw     float32   // a raw score; infinite or NaN if one of them is
 	Loss    float32   // before the weight; 0 for an example without a label
-	// Weightless examples count with weight 0.
-	Weightless bool
+	Weight  float32   // with which the example counts
+}
+
+// Wild returns a raw score for Choice.Raw: v, or x if that is no finite number.
+func Wild(x, v float32) float32 {
+	if x-x != 0 {
+		return x
+	}
+	return v
 }
 
 // Follow widens the range of predictions to a label that is about to be learned, unless it is fixed.

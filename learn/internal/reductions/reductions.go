@@ -10,7 +10,9 @@ import (
 	"github.com/gvw-project/gvw/learn/internal/reduction/boosting"
 	"github.com/gvw-project/gvw/learn/internal/reduction/bootstrap"
 	"github.com/gvw-project/gvw/learn/internal/reduction/csoaa"
+	"github.com/gvw-project/gvw/learn/internal/reduction/ect"
 	"github.com/gvw-project/gvw/learn/internal/reduction/lrq"
+	"github.com/gvw-project/gvw/learn/internal/reduction/multilabel"
 	"github.com/gvw-project/gvw/learn/internal/reduction/newmf"
 	"github.com/gvw-project/gvw/learn/internal/reduction/nn"
 	"github.com/gvw-project/gvw/learn/internal/reduction/quantiles"
@@ -28,6 +30,8 @@ var All = []reduction.Spec{
 	boosting.Spec,
 	quantiles.Spec,
 	csoaa.Spec,
+	multilabel.Spec,
+	ect.Spec,
 }
 
 // Of returns the learners that the options enable.

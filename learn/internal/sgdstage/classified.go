@@ -46,10 +46,17 @@ func (o *classified) take(b *feature.Batch, ex *feature.Example) error {
 	o.target = reduction.Target{Class: -1}
 	switch o.kind {
 	case feature.ClassLabels:
-		o.target.Class = o.labels.class(ex.Label)
+		if o.target.Class = o.labels.class(ex.Label); ex.Labeled() && (o.target.Class < 0 || o.target.Class >= o.labels.K) {
+			o.labels.warnOutside(ex.Label, o.m.Tally.Stats.Examples, "it is not learned")
+		}
 		return nil
 	case feature.MultiLabels:
 		o.target.Costs = b.CostsOf(ex)
+		for _, y := range o.target.Costs {
+			if int(y.Class) >= o.labels.K {
+				o.labels.warnOutside(float32(y.Class), o.m.Tally.Stats.Examples, "it is not learned")
+			}
+		}
 		return nil
 	}
 	l := &o.labels
@@ -88,7 +95,7 @@ func (o *classified) process(b *feature.Batch, ex *feature.Example, held bool) e
 	}
 	m.slots.Whole.Range = t.Seen
 	var c reduction.Choice
-	if learns && ex.Labeled() && ex.Weight > 0 {
+	if learns && ex.Labeled() {
 		if c = o.learner.LearnClass(b, ex, &o.target); notFinite(c.Raw) {
 			if err := diverged(m.Read, t.Passes+1, b, ex, divergence(ex, c.Raw, c.Loss), m.slots.Whole, m.slots.First); err != nil {
 				return err
@@ -98,9 +105,7 @@ func (o *classified) process(b *feature.Batch, ex *feature.Example, held bool) e
 	} else {
 		c = o.learner.PredictClass(b, ex, &o.target)
 	}
-	if c.Weightless {
-		ex.Weight = 0
-	}
+	ex.Weight = c.Weight
 	return o.account(b, ex, held, &c)
 }
 

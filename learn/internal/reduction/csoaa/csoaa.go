@@ -64,9 +64,8 @@ func (l *learner) PredictClass(b *feature.Batch, ex *feature.Example, y *reducti
 func (l *learner) LearnClass(b *feature.Batch, ex *feature.Example, y *reduction.Target) reduction.Choice {
 	l.placed = l.env.Base.Append(l.placed[:0], b.FeaturesOf(ex))
 	c := l.candidates(ex, y.Costs, true)
-	if !c.Weightless {
-		l.env.Base.End(ex)
-	}
+	l.own.Weight = c.Weight
+	l.env.Base.End(&l.own)
 	return c
 }
 
@@ -74,12 +73,12 @@ func (l *learner) LearnClass(b *feature.Batch, ex *feature.Example, y *reduction
 func (l *learner) cheapest(ex *feature.Example) reduction.Choice {
 	l.scores = slices.Grow(l.scores[:0], l.k)[:l.k]
 	l.env.Base.Scores(l.scores, l.placed, ex.Initial)
-	c := reduction.Choice{}
+	c := reduction.Choice{Weight: ex.Weight}
 	for i, v := range l.scores {
 		if v < l.scores[c.Class] {
 			c.Class = i
 		}
-		c.Raw = wild(c.Raw, v)
+		c.Raw = reduction.Wild(c.Raw, v)
 	}
 	return c
 }
@@ -91,7 +90,7 @@ func (l *learner) candidates(ex *feature.Example, costs []feature.Cost, learns b
 	base := l.env.Base
 	l.own = *ex
 	l.scores = l.scores[:0]
-	c := reduction.Choice{}
+	c := reduction.Choice{Weight: ex.Weight}
 	least, lowest, paid := float32(feature.NoLabel), float32(feature.NoLabel), float32(feature.NoLabel)
 	for _, y := range costs {
 		k, known := int(y.Class), y.Cost != feature.NoLabel
@@ -103,13 +102,15 @@ func (l *learner) candidates(ex *feature.Example, costs []feature.Cost, learns b
 			l.own.Label = y.Cost
 			base.Update(k, l.placed, &l.own, score)
 		}
-		c.Weightless = learns && !known
+		if c.Weight = ex.Weight; learns && !known {
+			c.Weight = 0
+		}
 		if raw < least || raw == least && k < c.Class {
 			least, c.Class = raw, k
 		}
 		lowest = min(lowest, y.Cost)
 		l.scores = append(l.scores, raw)
-		c.Raw = wild(c.Raw, raw)
+		c.Raw = reduction.Wild(c.Raw, raw)
 	}
 	for _, y := range costs {
 		if int(y.Class) == c.Class {
@@ -124,12 +125,4 @@ func (l *learner) candidates(ex *feature.Example, costs []feature.Cost, learns b
 	}
 	c.Scores = l.scores
 	return c
-}
-
-// wild returns v, and x if that is no finite number.
-func wild(x, v float32) float32 {
-	if x-x != 0 {
-		return x
-	}
-	return v
 }
