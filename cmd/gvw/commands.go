@@ -197,6 +197,38 @@ is its unique_id, or unique_id/run_id, as gvw jobs shows it.
 			}},
 		},
 		{
+			Name: "report", Run: show.Report,
+			Sets: []*cli.FlagSet{{
+				At: "gvw report", Specs: flags.Report,
+				Before: `gvw report makes a page of a run, or of two side by side, from files of --record:
+losses, the time of ranks, traffic, predictions, weights, options, data and machines.
+
+  gvw report run.jsonl -o report.html
+  gvw report run.jsonl -p predictions --labels test.vw -i model -o report.html
+  gvw report old.jsonl new.jsonl -o compare.html
+`,
+				After: `
+The page is one HTML file without scripts. Files of one run that several machines have
+written are joined. docs/reports.md has examples.
+`,
+				NoEnv: true,
+			}},
+		},
+		{
+			Name: "plot", Run: show.Plot,
+			Sets: []*cli.FlagSet{{
+				At: "gvw plot", Specs: flags.Plot,
+				Before: `gvw plot draws the losses in files of --record or --log_json, or the largest weights
+of a model.
+
+  gvw plot run.jsonl
+  gvw plot old.jsonl new.jsonl --x time --svg loss.svg
+  gvw plot model --names model.txt --svg weights.svg
+`,
+				NoEnv: true,
+			}},
+		},
+		{
 			Name: "timeline", Run: show.Timeline,
 			Sets: []*cli.FlagSet{{
 				At: "gvw timeline", Specs: flags.Timeline,
@@ -433,7 +465,7 @@ func learnHelp(f *cli.FlagSet, all bool) string {
   gvw -d train.vw -f model [OPTIONS]           train
   gvw -d test.vw -t -i model -p predictions    predict
   gvw run -n 4 -- -d train.vw -f model ...     train with 4 processes
-  gvw inspect | diff | convert | timeline      look at models and runs
+  gvw inspect | diff | convert | report | plot | timeline   models and runs
   gvw search | topics | infer | svm | factor | nn | version | help
   gvw allreduce | malt | doctor | topo | top | bench    sums, vectors, network
   gvw serve | supervise | jobs | cancel | faults | mapper | hadoop | keygen

@@ -12,6 +12,7 @@ type axis struct {
 	lo, hi   float64 // values; of a logarithmic axis their logarithms
 	from, to float64 // pixels
 	log      bool
+	whole    bool // ticks are integers
 }
 
 // least is the least value that a logarithmic axis shows.
@@ -70,6 +71,9 @@ func (a axis) ticks(n int) (values []float64) {
 			step *= m
 			break
 		}
+	}
+	if a.whole {
+		step = max(step, 1)
 	}
 	for i := math.Ceil(lo/step - 1e-9); i*step <= hi+1e-9*step; i++ {
 		values = append(values, i*step+0) // 0, and not -0

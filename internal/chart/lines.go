@@ -26,6 +26,8 @@ type Lines struct {
 	Series      []Series
 	Marks       []Mark
 	LogX, LogY  bool
+	Whole       bool // values of X are integers
+	ZeroX       bool // the axis of X begins at 0, or below
 	Zero        bool // the axis of Y begins at 0, or below
 	Diagonal    bool // draw the line from 0, 0 to 1, 1, and show all of that square
 }
@@ -54,6 +56,9 @@ func (l *Lines) values() (xs, ys []float64) {
 	for _, s := range l.Series {
 		x, y := l.points(s)
 		xs, ys = append(xs, x...), append(ys, y...)
+	}
+	if l.ZeroX {
+		xs = append(xs, 0)
 	}
 	if l.Zero {
 		ys = append(ys, 0)
@@ -106,6 +111,7 @@ func (l *Lines) AppendSVG(dst []byte, mode Mode) []byte {
 	}
 	xs, ys := l.values()
 	ax := newAxis(xs, l.LogX, left, width-right)
+	ax.whole = l.Whole
 	ay := newAxis(ys, l.LogY, h-bottom, plotTop+6)
 	for _, v := range ay.ticks(5) {
 		y := ay.at(v)

@@ -18,6 +18,7 @@ func (l *Lines) AppendText(dst []byte, cols, rows int) []byte {
 		return append(dst, "no values\n"...)
 	}
 	ax := newAxis(xs, l.LogX, 0, float64(cols-1))
+	ax.whole = l.Whole
 	ay := newAxis(ys, l.LogY, float64(rows-1), 0)
 	cells := make([][]byte, rows)
 	for i := range cells {

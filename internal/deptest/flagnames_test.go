@@ -16,13 +16,14 @@ import (
 // flagNames are the files of libraries whose strings may contain names of command-line
 // flags, with the reason.
 var flagNames = map[string]string{
-	"hdfsio/decompress.go":  "a flag of the program zstd",
-	"model/decode.go":       "an option that a model file keeps",
-	"model/encode.go":       "an option that a model file keeps",
-	"model/text.go":         "options that a model file keeps",
-	"model/options.go":      "the syntax of the options that a model file keeps",
-	"learn/modeloptions.go": "options that a model file keeps",
-	"internal/chart/svg.go": "variables of a style sheet",
+	"hdfsio/decompress.go":    "a flag of the program zstd",
+	"model/decode.go":         "an option that a model file keeps",
+	"model/encode.go":         "an option that a model file keeps",
+	"model/text.go":           "options that a model file keeps",
+	"model/options.go":        "the syntax of the options that a model file keeps",
+	"learn/modeloptions.go":   "options that a model file keeps",
+	"internal/chart/svg.go":   "variables of a style sheet",
+	"internal/report/page.go": "variables of a style sheet",
 }
 
 // flagName is the name of a flag of gvw or vw in a text.

@@ -141,7 +141,8 @@ var layers = []layer{
 	{"internal/mapper", slices.Concat(bottom, []string{"internal/cli", "internal/flags", "internal/files", "internal/train", "internal/launch", "internal/hadoop", "=allreduce", "hdfsio", "=learn"}), "a map task runs the learner by the contract of Hadoop Streaming"},
 	{"internal/chart", nil, "pictures of values depend on nothing that has values"},
 	{"internal/record", nil, "the events of a run depend on no part of it: all parts write them"},
-	{"internal/show", slices.Concat(bottom, []string{"internal/chart", "internal/record", "internal/cli", "internal/files", "hdfsio", "=learn"}), "commands that draw read what runs have left, and take part in none"},
+	{"internal/report", []string{"internal/chart", "internal/record"}, "it is pure: records go in, and pages come out"},
+	{"internal/show", slices.Concat(bottom, []string{"internal/chart", "internal/record", "internal/report", "=internal/tools", "=feature", "model/inspect", "internal/cli", "internal/files", "hdfsio", "=learn"}), "commands that draw read what runs have left, and take part in none"},
 	{
 		"internal/tools", slices.Concat(bottom, wires, []string{"internal/cli", "internal/flags", "internal/files", "internal/joinflags", "internal/statusline", "internal/hadoop", "internal/spantree/protocol", "internal/spantree/client", "internal/spantree/server", "allreduce", "bench/collective", "feature", "hdfsio", "learn", "malt/graph", "model"}),
 		"commands that do not train need neither the learner as a command nor the launcher",

@@ -14,3 +14,27 @@ var Timeline = []*cli.Spec{
 	{Name: "to", Kind: cli.Float, Category: catShow, Arg: "S", Help: "end so many seconds after the first span; at the end of the trace if left out"},
 	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
 }
+
+// Report are the options of `gvw report`.
+var Report = []*cli.Spec{
+	{Name: "output", Short: "o", Kind: cli.Text, Category: catShow, Arg: "FILE", Help: "the page to write"},
+	{Name: "predictions", Short: "p", Kind: cli.Text, Category: catShow, Arg: "FILE", Repeat: true, Help: "predictions of the run's model, for curves; once for each run"},
+	{Name: "labels", Kind: cli.Text, Category: catShow, Arg: "FILE", Repeat: true, Help: "data with the labels of the same examples"},
+	{Name: "format", Kind: cli.Text, Category: catShow, Arg: "FORMAT", Choices: []string{"json", "csv", "libsvm"}, Help: "format of the examples; vw's text if left out"},
+	{Name: "model", Short: "i", Kind: cli.Text, Category: catShow, Arg: "FILE", Repeat: true, Help: "the run's model, or its text, for the largest weights; once for each run"},
+	{Name: "names", Kind: cli.Text, Category: catShow, Arg: "FILE", Help: "names from the text of --invert_hash"},
+	{Name: "data", Short: "d", Kind: cli.Text, Category: catShow, Arg: "FILE", Repeat: true, Help: "names from these examples, of the same format; repeatable"},
+	{Name: "top", Kind: cli.Integer, Positive: true, Max: 200, Category: catShow, Arg: "N", Def: "25", Help: "weights to draw"},
+	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
+}
+
+// Plot are the options of `gvw plot`.
+var Plot = []*cli.Spec{
+	{Name: "svg", Kind: cli.Text, Category: catShow, Arg: "FILE", Help: "write a picture; without it, draw with characters on stdout"},
+	{Name: "x", Short: "x", Kind: cli.Text, Category: catShow, Arg: "WHAT", Choices: []string{"pass", "time", "bytes"}, Def: "pass", Help: "draw losses by pass, time, or bytes received by all ranks"},
+	{Name: "names", Kind: cli.Text, Category: catShow, Arg: "FILE", Help: "of a model: names from the text of --invert_hash"},
+	{Name: "data", Short: "d", Kind: cli.Text, Category: catShow, Arg: "FILE", Repeat: true, Help: "of a model: names from these examples; repeatable"},
+	{Name: "format", Kind: cli.Text, Category: catShow, Arg: "FORMAT", Choices: []string{"json", "csv", "libsvm"}, Help: "format of the examples; vw's text if left out"},
+	{Name: "top", Kind: cli.Integer, Positive: true, Max: 200, Category: catShow, Arg: "N", Def: "25", Help: "of a model: weights to draw"},
+	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
+}

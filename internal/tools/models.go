@@ -41,17 +41,8 @@ func Inspect(ctx context.Context, p *cli.Process, c *cli.Command, args []string)
 	if s == nil {
 		return err
 	}
-	files := files.New(p)
 	file := s.Words[0]
-	names := inspect.NewNames()
-	r, err := readModel(ctx, files.System(s.Get, true), file, names.Note)
-	if err != nil {
-		return err
-	}
-	// Models of SGD with L1 or L2 keep the weights and the pending regularisation apart; Settle
-	// applies it, so that the figures are those of predictions.
-	r.Settle()
-	names, err = modelNames(ctx, p, files, s, file, r, names)
+	r, names, err := NamedModel(ctx, p, s, file)
 	if err != nil {
 		return err
 	}
@@ -63,6 +54,42 @@ func Inspect(ctx context.Context, p *cli.Process, c *cli.Command, args []string)
 		text = inspect.AppendNamespaces(append(text, '\n'), r, names)
 	}
 	return p.Print(string(text))
+}
+
+// NamedModel reads a model, and the names of its features from the model itself, from --names and from --data. names is nil
+// if none is known. The weights are those of predictions.
+func NamedModel(ctx context.Context, p *cli.Process, s *cli.Settings, file string) (r *model.Regressor, names *inspect.Names, err error) {
+	files := files.New(p)
+	names = inspect.NewNames()
+	if r, err = readModel(ctx, files.System(s.Get, true), file, names.Note); err != nil {
+		return nil, nil, err
+	}
+	// Models of SGD with L1 or L2 keep the weights and the pending regularisation apart; Settle
+	// applies it.
+	r.Settle()
+	names, err = modelNames(ctx, p, files, s, file, r, names)
+	return r, names, err
+}
+
+// EachExample calls f for each example of data files in a format: vw's text if it is empty. f must not keep the example.
+func EachExample(ctx context.Context, p *cli.Process, s *cli.Settings, data []string, format string, f func(ex *feature.Example) error) error {
+	set := files.New(p)
+	inputs, err := set.Inputs(ctx, set.System(s.Get, true), data, "", hdfsio.Shard{})
+	if err != nil {
+		return err
+	}
+	d, err := learn.NamedData("", &model.Header{Bits: 18}, format, inputs)
+	if err != nil {
+		return err
+	}
+	return eachBatch(ctx, p, d, func(b *feature.Batch) error {
+		for i := range b.Examples {
+			if err := f(&b.Examples[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // Diff runs gvw diff.

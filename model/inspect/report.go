@@ -65,21 +65,43 @@ func AppendModel(dst []byte, file string, r *model.Regressor) []byte {
 	return dst
 }
 
+// Weight is a weight of a model other than 0.
+type Weight struct {
+	Index uint32
+	Value float32
+}
+
+// Top returns the n largest weights by absolute value, largest first; n < 0: all.
+func Top(r *model.Regressor, n int) (top []Weight) {
+	weights(r, func(i uint32, w float32) { top = append(top, Weight{i, w}) })
+	slices.SortFunc(top, func(a, b Weight) int {
+		return cmp.Or(-cmp.Compare(abs(a.Value), abs(b.Value)), cmp.Compare(a.Index, b.Index))
+	})
+	if n >= 0 {
+		top = top[:min(n, len(top))]
+	}
+	return top
+}
+
+// Name returns the name of the features that share a weight, joined by |, or its index if no name is known.
+func (n *Names) Name(index uint32) string {
+	var names []string
+	for _, f := range n.of(index) {
+		names = append(names, f.Name)
+	}
+	if len(names) == 0 {
+		return fmt.Sprintf("#%d", index)
+	}
+	return strings.Join(names, "|")
+}
+
 // AppendTop appends a table of the n largest weights; n < 0: of all. names may be nil.
 func AppendTop(dst []byte, r *model.Regressor, names *Names, n int) []byte {
-	type row struct {
-		index uint32
-		w     float32
-	}
-	var rows []row
-	weights(r, func(i uint32, w float32) { rows = append(rows, row{i, w}) })
-	slices.SortFunc(rows, func(a, b row) int {
-		return cmp.Or(-cmp.Compare(abs(a.w), abs(b.w)), cmp.Compare(a.index, b.index))
-	})
+	rows := Top(r, -1)
 	if len(rows) == 0 {
 		return append(dst, "all weights are 0\n"...)
 	}
-	largest := abs(rows[0].w)
+	largest := abs(rows[0].Value)
 	if n >= 0 {
 		rows = rows[:min(n, len(rows))]
 	}
@@ -93,9 +115,9 @@ func AppendTop(dst []byte, r *model.Regressor, names *Names, n int) []byte {
 	}
 	dst = append(dst, '\n')
 	for _, x := range rows {
-		shared := names.of(x.index)
+		shared := names.of(x.Index)
 		for i := 0; i == 0 || i < len(shared); i++ {
-			dst = fmt.Appendf(dst, "%12.6g %8.2f%% %10d", x.w, 100*float64(x.w)/float64(largest), x.index)
+			dst = fmt.Appendf(dst, "%12.6g %8.2f%% %10d", x.Value, 100*float64(x.Value)/float64(largest), x.Index)
 			switch {
 			case i < len(shared) && shared[i].Count > 0:
 				f := shared[i]
