@@ -8,6 +8,7 @@ import (
 	"log/slog"
 
 	"github.com/gvw-project/gvw/internal/monitor/history"
+	"github.com/gvw-project/gvw/internal/monitor/metrics"
 	"github.com/gvw-project/gvw/internal/monitor/page"
 	"github.com/gvw-project/gvw/internal/monitor/site"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
@@ -50,7 +51,7 @@ func (w *web) start(g guard, s *server.Server, stderr io.Writer, log *slog.Logge
 	if err := cfg.Validate(); err != nil {
 		return nil, usage("%v", err)
 	}
-	shown, err := site.Start(cfg, nil)
+	shown, err := site.Start(cfg, func(p *page.Page) { p.Handle("GET /metrics", metrics.Handler(s.Status)) })
 	if err != nil {
 		return nil, err
 	}

@@ -86,6 +86,8 @@ var waits = map[string]wait{
 	"internal/spantree/server: gatedConn.Read send":          {ends: local, why: "those that hold a place compute"},
 	"internal/spantree/server: gatedConn.finish receive":     {ends: local, why: "it releases the place that it holds"},
 	"internal/spantree/server: journalWriter.run range":      {ends: joined, why: "close ends it"},
+	"internal/monitor/metrics: collector.Collect send":       {ends: local, why: "the registry receives every metric"},
+	"internal/monitor/metrics: collector.Describe send":      {ends: local, why: "the registry receives every description"},
 	"internal/spantree/server: faultWriter.run range":        {ends: joined, why: "close ends it"},
 	"internal/spantree/server: startJournal select":          {ends: local, why: "the caller receives from done, or closes left"},
 

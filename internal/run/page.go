@@ -9,6 +9,7 @@ import (
 
 	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/monitor/history"
+	"github.com/gvw-project/gvw/internal/monitor/metrics"
 	"github.com/gvw-project/gvw/internal/monitor/page"
 	"github.com/gvw-project/gvw/internal/monitor/site"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
@@ -51,7 +52,7 @@ func (p *launcher) startPage(o pageOptions, s *server.Server, logs *logs, watch 
 	if err := cfg.Validate(); err != nil {
 		return nil, cli.Usagef("%s", pageFields.Replace(err.Error()))
 	}
-	shown, err := site.Start(cfg, nil)
+	shown, err := site.Start(cfg, func(p *page.Page) { p.Handle("GET /metrics", metrics.Handler(s.Status)) })
 	if err != nil {
 		return nil, errors.New(pageFields.Replace(err.Error()))
 	}
