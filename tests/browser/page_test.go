@@ -219,6 +219,8 @@ func TestThousandRanks(t *testing.T) {
 	if script := of("ScriptDuration"); script > 5*50 { // five times the goal, for a busy machine
 		t.Errorf("%.0f ms of script a second, want less than 50", script)
 	}
+	c.eval("document.querySelector('#jobs a').focus(); window.seen = document.getElementById('facts').textContent", nil)
+	c.until("the facts change, and the link to the job keeps the focus", "document.getElementById('facts').textContent !== window.seen && document.activeElement.matches('#jobs a')")
 	c.eval("document.getElementById('grid').scrollTop = 12000", nil)
 	c.until("other rows are shown", "[...document.querySelectorAll('#rows .c-rank')].some(e => Number(e.textContent) > 450)")
 	c.looks("thousand")

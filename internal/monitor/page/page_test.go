@@ -105,6 +105,11 @@ type message struct {
 		Parents []int
 		Waits   []string
 		Options string
+
+		Previous *struct {
+			Name   string
+			Points [][6]float64
+		}
 	}
 }
 
@@ -159,6 +164,33 @@ func TestStream(t *testing.T) {
 	late := open(t, s, "?job=1").next()
 	if late.Job == nil || len(late.Job.Spans) != 7 || len(late.Job.Events) != 4 {
 		t.Errorf("a later client got %+v", late.Job)
+	}
+}
+
+// TestPrevious sends the curve of the last run of the same name, once.
+func TestPrevious(t *testing.T) {
+	t.Parallel()
+	src := running(2)
+	p, s := serve(t, Config{Source: src.status})
+	first := src.status().Jobs[0]
+	src.change(func(st *protocol.ServerStatus) {
+		st.Jobs = nil
+		st.Ended = []protocol.EndedJob{{UniqueID: 7, RunKey: first.RunKey, Outcome: "finished", Rank: -1, Total: 2, Ended: time.Now()}}
+	})
+	p.Tick(time.Now())
+	src.change(func(st *protocol.ServerStatus) {
+		first.Ranks[0].Loss, first.Ranks[1].Loss = 0.4, 0.4
+		st.Jobs = append(st.Jobs, first)
+	})
+	p.Tick(time.Now())
+	c := open(t, s, "?job=2")
+	m := c.next()
+	if b := m.Job.Previous; b == nil || b.Name != "<b>run</b>" || len(b.Points) != 1 || b.Points[0][2] != 0.5 || m.Job.Points[0][2] != 0.4 {
+		t.Errorf("got %+v", m.Job)
+	}
+	p.Tick(time.Now())
+	if m = c.next(); m.Job.Previous != nil {
+		t.Errorf("the curve is sent again: %+v", m.Job.Previous)
 	}
 }
 

@@ -70,11 +70,15 @@ function choose(n) {
 }
 
 function listJobs() {
-  $('jobs').replaceChildren(...[...server.jobs.values()].reverse().map(j => {
-    const a = make('a', { href: '#job=' + j.n, title: j.name }, j.name, make('small', {}, j.state));
+  // Elements are kept, since a link that is replaced loses the focus.
+  const list = $('jobs'), all = [...server.jobs.values()].reverse(), same = all.length === list.children.length && all.every((j, i) => list.children[i].firstChild.hash === '#job=' + j.n);
+  if (!same) list.replaceChildren(...all.map(j => make('li', {}, make('a', { href: '#job=' + j.n, title: j.name }, j.name, make('small', {})))));
+  all.forEach((j, i) => {
+    const a = list.children[i].firstChild;
+    put(a.lastChild, j.state);
     if (j.n === chosen) a.setAttribute('aria-current', 'page');
-    return make('li', {}, a);
-  }));
+    else a.removeAttribute('aria-current');
+  });
 }
 
 function listEvents() {
