@@ -64,7 +64,7 @@ func Join(ctx context.Context, cfg Config) (*Group, error) {
 		return nil, err
 	}
 	cfg = cfg.withDefaults()
-	g := &Group{cfg: cfg, changed: make(chan struct{}), custody: newCustody(cfg.replaces())}
+	g := newGroup(cfg)
 	g.ctx, g.cancel = context.WithCancel(context.Background())
 	var err error
 	if g.mesh, err = mesh.Listen(ctx, cfg.mesh(), owner{g}); err != nil {
@@ -90,6 +90,13 @@ func Join(ctx context.Context, cfg Config) (*Group, error) {
 		return nil, fmt.Errorf("malt: rank %d: the job does not start: %w", g.cfg.Rank, asFinished(err))
 	}
 	return g, nil
+}
+
+// newGroup returns a group that has not joined its job.
+func newGroup(cfg Config) *Group {
+	g := &Group{cfg: cfg, changed: make(chan struct{}), custody: newCustody(cfg.replaces())}
+	g.progress.has = !cfg.replaces() // no rank is new, so none takes the values of another one
+	return g
 }
 
 // start waits for the first membership of this rank, and for the values that it lacks.

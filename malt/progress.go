@@ -16,11 +16,15 @@ import (
 // step further when it has merged something since, and two when all ranks are done. A rank without values is at the
 // beginning. So a new rank is always behind one that has trained, and a rank that is done is ahead of all that
 // are not. The difference of a step between two ranks with values means nothing: both keep their own.
+//
+// In a job without new ranks each rank has its own values from the start. If another rank is lost before a slow one has
+// begun its first membership, the server counts the slow one as behind those that have trained, but none would send it
+// values.
 type progress struct {
 	mu     sync.Mutex
 	epoch  protocol.Epoch // the membership that this rank is in
 	began  client.Point   // where it began
-	has    bool           // this rank has values
+	has    bool           // this rank has values; set at the start in a job without new ranks
 	steps  uint64         // since began
 	sealed bool           // the membership has ended
 }

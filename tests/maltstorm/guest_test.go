@@ -38,10 +38,12 @@ func drawGuestJob(seed, n uint64, server string) (*job, strike) {
 	rng := rand.New(rand.NewPCG(seed, n))
 	j := &job{begun: make(chan struct{}), task: task{
 		Server: server, Job: n + 1, RunKey: fmt.Sprintf("guest-%d", n), Total: 3, Rounds: 60, Verbs: true, Pace: 2 * time.Millisecond,
-		OnLoss:    []malt.OnLoss{malt.Wait, malt.Shrink, malt.Grow}[(n+n/3)%3],
-		Graph:     []string{"all", "ring", "one_peer"}[(n+n/9)%3],
-		Sync:      []string{"bsp", "asp", "ssp:3", "notify_ack"}[n%4],
-		LostAfter: time.Minute, // no rank is lost because it is slow
+		OnLoss: []malt.OnLoss{malt.Wait, malt.Shrink, malt.Grow}[(n+n/3)%3],
+		Graph:  []string{"all", "ring", "one_peer"}[(n+n/9)%3],
+		Sync:   []string{"bsp", "asp", "ssp:3", "notify_ack"}[n%4],
+		// No rank is lost because it is slow. If the server was just paused, by the load of the host, a killed rank is lost
+		// only after this time: the server takes the end of its connection as an effect of the pause.
+		LostAfter: time.Minute,
 	}}
 	return j, strike{
 		kind: []string{"kill", "stop", "garble"}[n%3], rank: rng.IntN(j.Total),
