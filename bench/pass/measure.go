@@ -29,10 +29,11 @@ type program struct {
 
 // comparison runs both programs.
 type comparison struct {
-	dir      string
-	runs     int
-	programs [2]program
-	start    sample // cost of vw --version, which does no work
+	dir       string
+	runs      int
+	tolerance float64 // between the losses of the programs, relative to those above 1
+	programs  [2]program
+	start     sample // cost of vw --version, which does no work
 }
 
 // begin measures the time to start vw.
@@ -68,7 +69,7 @@ func (b *comparison) row(w work) (vw, gvw sample, err error) {
 		}
 	}
 	vw, gvw = median(samples[0]), median(samples[1])
-	if !(math.Abs(vw.loss-gvw.loss) <= 1e-4) {
+	if !(math.Abs(vw.loss-gvw.loss) <= b.tolerance*max(1, vw.loss)) {
 		return vw, gvw, fmt.Errorf("%s: average loss of gvw is %.6f, of vw %.6f: the figures do not count", w.name, gvw.loss, vw.loss)
 	}
 	return vw, gvw, nil

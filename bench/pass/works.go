@@ -51,6 +51,27 @@ func works(data, dir string) ([]work, error) {
 	}, nil
 }
 
+// composed returns the rows of vw's composed learners.
+func composed(data string) []work {
+	row := func(file, options string) work {
+		return work{name: options, args: words("-d "+filepath.Join(data, file), options)}
+	}
+	const logistic = " --loss_function logistic"
+	return []work{
+		row("pairs.vw", "--lrq ui10"),
+		row("pairs.vw", "--lrqfa ui10"),
+		row("pairs.vw", "--rank 10 -q ui -l 0.05 -b 15"),
+		row("pairs.vw", "--new_mf 10 -q ui"),
+		row("pairs.vw", "--bootstrap 10"),
+		row("pairs.vw", "--coin"),
+		row("dense.vw", "--nn 10"+logistic),
+		row("dense.vw", "--bootstrap 10"+logistic),
+		row("dense.vw", "--boosting 10"+logistic),
+		row("dense.vw", "--boosting 10 --alg logistic"+logistic),
+		row("dense.vw", "--coin"+logistic),
+	}
+}
+
 func words(lines ...string) []string { return strings.Fields(strings.Join(lines, " ")) }
 
 // firstLines copies the first n lines of a file.
