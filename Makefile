@@ -19,11 +19,13 @@
 #                   the figures, SPARK a Python with pyspark and numpy
 # make lint         the static part of make test, which stops at the first fault
 # make build        both programs, to bin/
+# make release VERSION=v0.2.0
+#                   the files of a release, to dist/: archives, Debian packages, a wheel, SHA256SUMS
 # make clean        removes what the above leave behind
 
 TOOL = go tool -modfile=tools/go.mod
 
-.PHONY: build quickstart setup check test test-all test-portable test-hadoop test-rdma storm storm-net storm-malt storm-sim test-long bench figures lint clean
+.PHONY: build quickstart setup check test test-all test-portable test-hadoop test-rdma storm storm-net storm-malt storm-sim test-long bench figures lint release clean
 
 build:
 	go build -trimpath -o bin/ ./cmd/gvw ./cmd/spanning_tree
@@ -86,5 +88,8 @@ lint:
 	go mod tidy -diff
 	cd tools && go mod tidy -diff
 
+release:
+	go run ./internal/release -version "$(VERSION)" -out dist
+
 clean:
-	rm -rf bin quickstart/out .venv
+	rm -rf bin dist quickstart/out .venv

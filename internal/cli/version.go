@@ -2,24 +2,43 @@
 
 package cli
 
-import "runtime/debug"
+import (
+	"runtime/debug"
+	"strings"
+)
 
-// Version returns the version of gvw, of Go and of the commit as the build has recorded them,
-// and the version of vw whose models gvw writes.
+// release is the version, the commit and the date of a release, separated by blanks. The linker
+// sets it (-X). Empty: the build is no release, and the build information has what is known.
+var release string
+
+// Version returns the version of gvw, of Go, the commit and its date, as the release or the
+// build has recorded them, and the version of vw whose models gvw writes.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "gvw (no build information)"
 	}
-	v := info.Main.Version
+	v, rest := info.Main.Version, ""
 	if v == "" {
 		v = "(devel)"
 	}
-	s := "gvw " + v + " " + info.GoVersion
-	for _, kv := range info.Settings {
-		if kv.Key == "vcs.revision" {
+	if parts := strings.Fields(release); len(parts) == 3 {
+		v, rest = parts[0], " "+parts[1][:min(12, len(parts[1]))]+" "+parts[2]
+	} else {
+		rest = recorded(info.Settings)
+	}
+	return "gvw " + v + " " + info.GoVersion + rest + "\nwrites and reads models of Vowpal Wabbit 9.11.9"
+}
+
+// recorded returns the commit and the date of its day, as far as the build has recorded them.
+func recorded(settings []debug.BuildSetting) (s string) {
+	for _, kv := range settings {
+		switch kv.Key {
+		case "vcs.revision":
 			s += " " + kv.Value[:min(12, len(kv.Value))]
+		case "vcs.time":
+			s += " " + kv.Value[:min(10, len(kv.Value))]
 		}
 	}
-	return s + "\nwrites and reads models of Vowpal Wabbit 9.11.9"
+	return s
 }

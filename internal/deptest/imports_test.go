@@ -198,6 +198,7 @@ var layers = []layer{
 	{"examples", []string{"=malt"}, "programs as users of the libraries write them"},
 	{"tests", []string{"tests"}, "end-to-end tests run the programs as a user does"},
 	{"internal/deps", nil, "a tool of the project, not of the product"},
+	{"internal/release", nil, "a tool of the project, not of the product"},
 	{"internal/testsum", nil, "a tool of the project, not of the product"},
 	{"internal/datasets", nil, "tests of all packages find data sets, so it imports none of them"},
 	{"internal/deptest", nil, "a tool of the project, not of the product"},

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// TestRelease makes the files of one platform twice, with the same bytes, and installs and
+// removes the Debian package in a directory of its own.
+func TestRelease(t *testing.T) {
+	if testing.Short() {
+		t.Skip("sampled: links both programs twice")
+	}
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		t.Skip("the test runs the programs for Linux on amd64")
+	}
+	for _, tool := range []string{"git", "python3"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			needs(t, tool)
+		}
+	}
+	first, second := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
+	for _, out := range []string{first, second} {
+		if err := run("v9.8.7", out, []string{"linux/amd64"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sums, again := read(t, first, "SHA256SUMS"), read(t, second, "SHA256SUMS")
+	if sums != again {
+		t.Errorf("two releases differ:\n%s\n%s", sums, again)
+	}
+	for _, name := range []string{"gvw-v9.8.7-linux-amd64.tar.gz", "gvw-v9.8.7-linux-amd64.spdx.json", "gvw_9.8.7_amd64.deb", "gvw-9.8.7-py3-none-manylinux2014_x86_64.whl"} {
+		if !strings.Contains(sums, "  "+name+"\n") {
+			t.Errorf("SHA256SUMS has no %s:\n%s", name, sums)
+		}
+	}
+	check := exec.Command("sha256sum", "--check", "--quiet", "SHA256SUMS")
+	check.Dir = first
+	if text, err := check.CombinedOutput(); err != nil {
+		t.Errorf("sha256sum: %v\n%s", err, text)
+	}
+	var bill struct{ Packages []spdxPackage }
+	if err := json.Unmarshal([]byte(read(t, first, "gvw-v9.8.7-linux-amd64.spdx.json")), &bill); err != nil || len(bill.Packages) < 3 {
+		t.Errorf("the list of modules has %d packages, %v", len(bill.Packages), err)
+	}
+	if err := run("v9.8.7", first, nil); err == nil || !strings.Contains(err.Error(), "want an empty directory") {
+		t.Errorf("a second release in the same directory: %v", err)
+	}
+	t.Run("Debian package", func(t *testing.T) { installs(t, filepath.Join(first, "gvw_9.8.7_amd64.deb")) })
+}
+
+// installs installs the package with dpkg in a new root, runs gvw, and removes the package.
+func installs(t *testing.T, deb string) {
+	if _, err := exec.LookPath("dpkg"); err != nil {
+		needs(t, "dpkg")
+	}
+	root := t.TempDir()
+	for _, dir := range []string{"info", "updates", "triggers"} {
+		if err := os.MkdirAll(filepath.Join(root, "var/lib/dpkg", dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"status", "available"} {
+		if err := os.WriteFile(filepath.Join(root, "var/lib/dpkg", name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dpkg := func(words ...string) {
+		t.Helper()
+		words = append([]string{"--root=" + root, "--log=/dev/null", "--force-not-root", "--force-script-chrootless", "--force-architecture"}, words...)
+		if text, err := exec.Command("dpkg", words...).CombinedOutput(); err != nil {
+			t.Fatalf("dpkg %q: %v\n%s", words, err, text)
+		}
+	}
+	dpkg("--install", deb)
+	out, err := exec.Command(filepath.Join(root, "usr/bin/gvw"), "version").Output()
+	if text := string(out); err != nil || !strings.HasPrefix(text, "gvw v9.8.7 go") {
+		t.Errorf("gvw version: %v, %s", err, text)
+	}
+	dpkg("--verify", "gvw")
+	unit := filepath.Join(root, "usr/lib/systemd/system/spanning_tree.service")
+	if _, err := os.Stat(unit); err != nil {
+		t.Error(err)
+	}
+	dpkg("--remove", "gvw")
+	if _, err := os.Stat(filepath.Join(root, "usr/bin/gvw")); !os.IsNotExist(err) {
+		t.Errorf("after the removal: %v", err)
+	}
+}
+
+// TestUnitIsHardened checks the unit of spanning_tree by systemd's own measure of exposure,
+// from 0 to 10.
+func TestUnitIsHardened(t *testing.T) {
+	t.Parallel()
+	if exec.Command("systemd-analyze", "security", "--help").Run() != nil {
+		needs(t, "systemd-analyze")
+	}
+	unit, err := filepath.Abs("../../packaging/spanning_tree.service")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := exec.Command("systemd-analyze", "security", "--offline=true", "--threshold=20", "--no-pager", unit).CombinedOutput(); err != nil {
+		t.Errorf("an exposure above 2.0: %v\n%s", err, text)
+	}
+}
+
+func TestVersionsOfReleases(t *testing.T) {
+	t.Parallel()
+	for _, version := range []string{"", "0.2.0", "v1", "v1.2.3 "} {
+		if err := run(version, t.TempDir(), nil); err == nil || !strings.Contains(err.Error(), "want one such as v0.2.0") {
+			t.Errorf("%q: %v", version, err)
+		}
+	}
+}
+
+func read(t *testing.T, dir, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// needs skips the test for want of a program, or fails it where all must be present.
+func needs(t *testing.T, tool string) {
+	t.Helper()
+	if os.Getenv("REQUIRE_ALL") == "1" {
+		t.Fatalf("REQUIRE_ALL=1, and there is no %s", tool)
+	}
+	t.Skipf("needs %s", tool)
+}
