@@ -170,6 +170,15 @@ func drawAny(rng *rand.Rand) [][]string {
 const batch = " --bfgs --predict_only_model --l2 1 --passes 3 -k --cache_file OWN.cache"
 
 var knownDifferences = []difference{
+	{"--new_mf 1" + batch, false, "gvw composes learners by SGD only"},
+	{"--nn 2" + batch, false, "gvw composes learners by SGD only"},
+	{"--boosting 2" + batch, false, "gvw composes learners by SGD only"},
+	{"--lrqfa ab2 --coin", false, "gvw composes learners by SGD only"},
+	{"--ect 2 --ftrl", false, "gvw composes learners by SGD only"},
+	{"--bootstrap 3 --coin", false, "gvw composes learners by SGD only"},
+	{"--boosting 3 --oaa 3", false, "gvw composes one learner at a time"},
+	{"--lrqfa ab2 --quadratic ab", false, "vw also crosses the products"},
+	{"--audit --bootstrap 3", false, "the features of the learner have no names"},
 	{"--multilabel_oaa 3", false, "the text has no lists of classes, and vw takes parts of numbers"},
 	{"--csoaa 3", false, "the text has no labels of classes, whose hashes vw takes for classes"},
 	{"--nn 2 --oaa 3", false, "gvw composes one learner at a time"},
