@@ -87,7 +87,12 @@ var waits = map[string]wait{
 	"internal/spantree/server: gatedConn.finish receive":     {ends: local, why: "it releases the place that it holds"},
 	"internal/spantree/server: journalWriter.run range":      {ends: joined, why: "close ends it"},
 	"internal/monitor/metrics: collector.Collect send":       {ends: local, why: "the registry receives every metric"},
-	"internal/monitor/metrics: collector.Describe send":      {ends: local, why: "the registry receives every description"},
+	"internal/monitor/metrics: collector.Describe send":      {ends: local, why: "the registry receives every description", n: 2},
+	"internal/record: Writer.Add lock":                       {ends: local, why: "it writes a line to a local file"},
+	"internal/record: Writer.Close lock":                     {ends: local, why: "it closes a local file"},
+	"internal/release: release.platform process":             {ends: asked, why: "the user who makes a release can interrupt the compiler"},
+	"internal/release: release.wheel process":                {ends: asked, why: "the user who makes a release can interrupt the build of the wheel"},
+	"internal/release: run process":                          {ends: asked, why: "the user who makes a release can interrupt git", n: 2},
 	"internal/spantree/server: faultWriter.run range":        {ends: joined, why: "close ends it"},
 	"internal/spantree/server: startJournal select":          {ends: local, why: "the caller receives from done, or closes left"},
 

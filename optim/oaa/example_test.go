@@ -30,7 +30,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	p, err := feature.NewParser(feature.Config{Bits: bits, Classes: true})
+	p, err := feature.NewParser(feature.Config{Bits: bits, Labels: feature.ClassLabels})
 	if err != nil {
 		fmt.Println(err)
 		return
