@@ -21,7 +21,8 @@ func IsText(head []byte) bool { return bytes.HasPrefix(head, []byte("Version "))
 
 // ReadText reads the text of --readable_model and of --invert_hash. name, unless nil, is called
 // with the names of the latter; the names of one weight follow each other. The header is
-// verified by its checksum; numbers are as precise as the text.
+// verified by its checksum; numbers are as precise as the text. A text of a test (-t) has the
+// weights without the sums for further training, as vw writes it; the result has no Resume then.
 func ReadText(r io.Reader, lim Limits, name func(index uint32, name string)) (*Regressor, error) {
 	if lim.Bits == 0 {
 		lim.Bits = defaultMaxBits
@@ -31,23 +32,24 @@ func ReadText(r io.Reader, lim Limits, name func(index uint32, name string)) (*R
 	if err != nil {
 		return nil, err
 	}
+	line, err := t.line("weights")
+	if err == nil && t.reg.Resume != nil && len(strings.Fields(line[strings.LastIndexByte(line, ':')+1:])) == 1 {
+		t.reg.Resume, floats = nil, 1
+	}
 	v := View{Data: make([]float32, floats<<t.reg.Bits), Stride: floats}
 	for i := range floats {
 		v.Slots = append(v.Slots, i)
 	}
 	t.reg.Weights = v
-	for {
-		line, err := t.line("weights")
-		if err == io.EOF {
-			return t.reg, nil
-		}
-		if err != nil {
-			return nil, err
-		}
+	for ; err == nil; line, err = t.line("weights") {
 		if err := t.weight(line, floats, name); err != nil {
 			return nil, err
 		}
 	}
+	if err != io.EOF {
+		return nil, err
+	}
+	return t.reg, nil
 }
 
 // textReader reads a model's text line by line.

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -67,6 +68,31 @@ func TestTextOfVW(t *testing.T) {
 	}
 	if !bytes.Equal(encoded(t, named), encoded(t, r)) {
 		t.Error("the inverted text has another model than the readable one")
+	}
+}
+
+// A text that a test has written has one number for each weight, though its header is that of a model with sums.
+func TestTextOfATest(t *testing.T) {
+	text, err := os.ReadFile("testdata/text/readable.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := ReadText(bytes.NewReader(text), Limits{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	short := regexp.MustCompile(`(?m)^(\d+:\S+) \S+ \S+$`).ReplaceAll(text, []byte("$1"))
+	r, err := ReadText(bytes.NewReader(short), Limits{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Resume != nil || len(r.Weights.Data) != 1<<18 {
+		t.Errorf("resume %+v, %d floats", r.Resume, len(r.Weights.Data))
+	}
+	for i, w := range r.Weights.Data {
+		if w != whole.Weights.Data[3*i] {
+			t.Errorf("weight %d is %v, want %v", i, w, whole.Weights.Data[3*i])
+		}
 	}
 }
 
