@@ -4,7 +4,7 @@ package main
 
 import (
 	"context"
-	"fmt"
+	"log/slog"
 	"os"
 	"slices"
 	"strconv"
@@ -90,10 +90,11 @@ func (p *program) signals() cli.SignalPolicy {
 
 // fail prints the lines of an error, the root cause last, and returns its exit code.
 func (p *program) fail(err error) int {
+	code := exitCode(err)
 	for _, line := range flags.ErrorLines(err) {
-		fmt.Fprintln(p.Stderr, "gvw: "+line)
+		p.Note(slog.LevelError, line, "exit_code", code)
 	}
-	return exitCode(err)
+	return code
 }
 
 // watchLauncher ends the run when the launcher that started this process dies, even by

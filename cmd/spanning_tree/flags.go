@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gvw-project/gvw/internal/logformat"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
@@ -37,6 +38,9 @@ The server through which the workers of cluster jobs (vw and gvw) find each othe
                     limit for reading the journal at the start (default 5m)
       --log FILE    append the log to FILE (default: stderr; in the background
                     only if stderr is a file)
+      --log_format FORM
+                    write the log as text or as json, an object a line
+                    (default: text)
       --fault_dir DIR
                     write a report of each stall, loss and failure to DIR,
                     with the cause and the last events of all ranks
@@ -98,6 +102,7 @@ type options struct {
 	grace     time.Duration
 	journal   time.Duration
 	nondaemon bool
+	logFormat string
 	web
 	guard
 	bounds
@@ -227,6 +232,14 @@ func (o *options) setter(name string) (func(string) error, bool) {
 		return text(&o.state), true
 	case "log":
 		return text(&o.log), true
+	case "log_format":
+		return func(value string) error {
+			if !slices.Contains(logformat.All, value) {
+				return usage("--log_format %s: want %s", value, strings.Join(logformat.All, " or "))
+			}
+			o.logFormat = value
+			return nil
+		}, true
 	case "fault_dir":
 		return text(&o.faultDir), true
 	case "lost_after":
@@ -273,7 +286,7 @@ func suggest(name string) string {
 		return ""
 	}
 	for _, known := range slices.Concat([]string{
-		"port", "bind", "state", "log", "fault_dir", "lost_after", "replace_timeout", "grace", "journal_timeout", "nondaemon", "help", "version",
+		"port", "bind", "state", "log", "log_format", "fault_dir", "lost_after", "replace_timeout", "grace", "journal_timeout", "nondaemon", "help", "version",
 		"secret_file", "tls_cert", "tls_key", "tls_ca", "encrypt", "allow_vw", "allow", "http", "http_token_file", "http_control",
 	}, boundNames) {
 		if strings.HasPrefix(known, name) || strings.HasPrefix(name, known) || strings.ReplaceAll(name, "_", "") == strings.ReplaceAll(known, "_", "") {

@@ -20,6 +20,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/internal/background"
 	"github.com/gvw-project/gvw/internal/crash"
+	"github.com/gvw-project/gvw/internal/logformat"
 	"github.com/gvw-project/gvw/internal/plain"
 	"github.com/gvw-project/gvw/internal/spantree/server"
 )
@@ -107,12 +108,13 @@ func serve(o options, stdout, stderr io.Writer, ready func(port int, log *os.Fil
 	}
 	lines := newLossyWriter(out)
 	defer lines.close()
-	log := slog.New(slog.NewTextHandler(lines, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+	rewrite := &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 		if err, ok := a.Value.Any().(error); ok {
 			a.Value = slog.StringValue(fieldOptions.Replace(err.Error()))
 		}
 		return a
-	}}))
+	}}
+	log := slog.New(logformat.New(lines, o.logFormat, rewrite))
 
 	creds, err := o.credentials()
 	if err != nil {

@@ -4,7 +4,7 @@ package cli
 
 import (
 	"context"
-	"fmt"
+	"log/slog"
 	"os"
 	"os/signal"
 	"sync"
@@ -63,7 +63,7 @@ func Interruptible(parent context.Context, p *Process, how SignalPolicy) (ctx co
 	over := make(chan struct{})
 	die := func(why *Interruption) {
 		p.kill()
-		fmt.Fprintln(p.Stderr, "gvw: "+why.Text)
+		p.Note(slog.LevelError, why.Text)
 		p.Exit(why.Code)
 	}
 	// This goroutine may outlive the run: its work is to end the process.

@@ -3,7 +3,9 @@
 package cli
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -11,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/gvw-project/gvw/internal/logformat"
 )
 
 // Process has the arguments, the environment and the streams of this process. Tests run
@@ -28,6 +32,8 @@ type Process struct {
 	Stderr io.Writer
 	// Rewrite rewrites the texts of log lines; nil: they remain. See [FieldOptions].
 	Rewrite func(text string) string
+	// LogFormat is the form of log lines and of the error that ends the process (package logformat). "": text.
+	LogFormat string
 	// Exit ends the process at once, without the functions of AtEnd; os.Exit outside of tests.
 	Exit func(code int)
 
@@ -114,10 +120,20 @@ func (p *Process) Print(s string) error {
 }
 
 // Logger returns a logger that writes lines of at least the given level to stderr.
-// Lines have a time only if timed is true: it is useful where several processes write.
+// Lines of text have a time only if timed is true: it is useful where several processes write.
 func (p *Process) Logger(level slog.Level, timed bool) *slog.Logger {
-	opts := &slog.HandlerOptions{Level: level, ReplaceAttr: ReplaceAttr(p.Rewrite, timed)}
-	return slog.New(slog.NewTextHandler(p.Stderr, opts))
+	opts := &slog.HandlerOptions{Level: level, ReplaceAttr: ReplaceAttr(p.Rewrite, timed || p.LogFormat == logformat.JSON)}
+	return slog.New(logformat.New(p.Stderr, p.LogFormat, opts))
+}
+
+// Note prints a line about the command line or the end of the process: "gvw: " and the text or, in the form JSON, a
+// record of the level.
+func (p *Process) Note(level slog.Level, text string, attrs ...any) {
+	if p.LogFormat == logformat.JSON {
+		p.Logger(level, true).Log(context.Background(), level, text, attrs...)
+		return
+	}
+	fmt.Fprintln(p.Stderr, "gvw: "+text)
 }
 
 // Diagnostics returns a writer that writes to the current Stderr. A logger that lives longer

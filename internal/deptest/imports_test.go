@@ -10,7 +10,7 @@ import (
 )
 
 // bottom are the packages that every package may import. They import only each other.
-var bottom = []string{"internal/fault", "internal/invariant", "internal/fmath", "internal/mem", "internal/merand", "internal/clock", "internal/plain", "internal/members", "internal/timeline", "internal/monitor/events", "internal/wire", "option"}
+var bottom = []string{"internal/fault", "internal/invariant", "internal/fmath", "internal/mem", "internal/merand", "internal/clock", "internal/plain", "internal/logformat", "internal/members", "internal/timeline", "internal/monitor/events", "internal/wire", "option"}
 
 // wires are the packages that collectives and the server have in common: schedules, transports,
 // addresses and credentials.

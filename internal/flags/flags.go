@@ -7,6 +7,7 @@ import (
 
 	"github.com/gvw-project/gvw/hdfsio/hdfs"
 	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/internal/logformat"
 )
 
 // Categories, in the order of help.
@@ -181,6 +182,7 @@ var Learn = slices.Concat([]*cli.Spec{
 	{Name: "quiet", Sets: "Diagnostics.Quiet", Kind: cli.Boolean, Category: catOutput, More: true, Help: "errors only"},
 	{Name: "driver_output_off", Kind: cli.Boolean, Category: catOutput, More: true, Help: "no table and no summary"},
 	{Name: "driver_output", About: "Diagnostics.Writer", Kind: cli.Text, Category: catOutput, Arg: "STREAM", Choices: []string{"stderr", "stdout"}, Def: "stderr", More: true, Help: "stream of the table and the summary"},
+	{Name: "log_format", Kind: cli.Text, Category: catOutput, Arg: "FORM", Choices: logformat.All, Def: "text", More: true, Help: "log lines and the last error as text, or as objects of JSON"},
 	{Name: "log_level", Kind: cli.Text, Category: catOutput, Arg: "LEVEL", Choices: []string{"critical", "error", "info", "off", "warn"}, Def: "info", More: true, Help: "least level of log lines and notes"},
 	{Name: "dont_output_best_constant", Sets: "Diagnostics.NoBestConstant", Kind: cli.Boolean, Category: catOutput, More: true, Help: "leave the best constant out of the summary"},
 	{Name: "mode", About: "Data.CacheMode", Kind: cli.Text, Category: catOutput, Arg: "MODE", Def: "600", More: true, Help: "permissions of new files, octal: 644 lets all read them"},

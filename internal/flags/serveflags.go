@@ -29,7 +29,7 @@ var Serve = slices.Concat([]*cli.Spec{
 }, learnersOf("final_regressor", "predict_only_model", "checkpoint", "checkpoint_every", "checkpoint_interval", "resume",
 	"loss_function", "quantile_tau", "expectile_q", "logistic_min", "logistic_max", "link", "binary", "learning_rate", "power_t", "initial_t", "l1", "l2",
 	"bit_precision", "quadratic", "cubic", "interactions", "noconstant", "oaa", "probabilities", "scores", "indexing", "named_labels", "ftrl", "pistol", "coin", "ftrl_alpha", "ftrl_beta",
-	"mode", "quiet", "log_level", "hdfs_client", "hdfs_keytab", "hdfs_principal"),
+	"mode", "quiet", "log_level", "log_format", "hdfs_client", "hdfs_keytab", "hdfs_principal"),
 	[]*cli.Spec{{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"}})
 
 // learnersOf returns options of the learner.

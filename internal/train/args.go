@@ -123,7 +123,7 @@ func readAs(p *cli.Process, s, first *cli.Settings, n int) error {
 		case name != "data":
 			return cli.Usagef("--%s %s: the first line does not have it, and all learners read the examples of the first line: write it there", name, own[0])
 		case noting(s):
-			fmt.Fprintf(p.Stderr, "gvw: --data %s: not read, as in vw: all learners read the data of the first line\n", own[0])
+			p.Note(cli.NoteLevel, "--data "+own[0]+": not read, as in vw: all learners read the data of the first line")
 		}
 		s.Set(name, slices.Clone(want)...)
 	}

@@ -50,7 +50,7 @@ func (l *Learner) daemon(ctx context.Context, s *cli.Settings) error {
 	if s.Has("data") {
 		learner.Set("data")
 		if noting(s) {
-			fmt.Fprintf(l.Stderr, "gvw: --data: not read, as in vw: the clients of a daemon send the examples\n")
+			l.Note(cli.NoteLevel, "--data: not read, as in vw: the clients of a daemon send the examples")
 		}
 	}
 	if err := errors.Join(Check(learner), checkDaemon(s)); err != nil {

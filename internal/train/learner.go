@@ -50,6 +50,7 @@ func Command(ctx context.Context, p *cli.Process, flags *cli.FlagSet, args []str
 	case s.Has("version"):
 		return p.Print(cli.Version() + "\n")
 	}
+	p.LogFormat = s.Get("log_format")
 	l := New(p)
 	// As in vw --args is not an ordinary option: it must be the only one.
 	if len(args) == 2 && args[0] == "--args" {

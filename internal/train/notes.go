@@ -4,7 +4,6 @@ package train
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -34,7 +33,7 @@ func NoteExtra(p *cli.Process, s *cli.Settings) {
 	}
 	for _, o := range s.Extra {
 		if o.Class == compat.Noted {
-			fmt.Fprintf(p.Stderr, "gvw: --%s: %s\n", o.Name, o.Remark)
+			p.Note(cli.NoteLevel, "--"+o.Name+": "+o.Remark)
 		}
 	}
 }
@@ -42,7 +41,7 @@ func NoteExtra(p *cli.Process, s *cli.Settings) {
 // noteFinding prints the note of a finding, if its class has one.
 func noteFinding(p *cli.Process, f compat.Finding) {
 	if f.Class == compat.Noted {
-		fmt.Fprintf(p.Stderr, "gvw: %s: %s\n", f.Shown, f.Text)
+		p.Note(cli.NoteLevel, f.Shown+": "+f.Text)
 	}
 }
 
@@ -50,7 +49,7 @@ func noteFinding(p *cli.Process, f compat.Finding) {
 // note on the files that are not read.
 func TakeData(p *cli.Process, s *cli.Settings) {
 	if unread := FirstWordIsData(s); len(unread) > 0 && noting(s) {
-		fmt.Fprintf(p.Stderr, "gvw: %s: not read, as in vw, which reads one file: give one -d for each file, and no file without\n", strings.Join(unread, ", "))
+		p.Note(cli.NoteLevel, strings.Join(unread, ", ")+": not read, as in vw, which reads one file: give one -d for each file, and no file without")
 	}
 }
 

@@ -45,6 +45,7 @@ func Serve(ctx context.Context, p *cli.Process, c *cli.Command, args []string) e
 	if err != nil {
 		return err
 	}
+	p.LogFormat = s.Get("log_format")
 	return s.Dispatch(ctx, func(c *cli.Context) error { return New(p).serveHTTP(c, s, models) })
 }
 
