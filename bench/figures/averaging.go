@@ -132,7 +132,7 @@ func (p *problem) sendGradient(ctx context.Context, j *jobs, rate string, share,
 	}
 	per := int(math.Round(1 / share))
 	passes := min(mostPasses, 2*((rounds+per-1)/per)+5)
-	o, err := j.run(ctx, rate, p.args(j, "--aggregate", "gradient", "--batch", p.batchOption(share), "-l", number64(best.rate), "--power_t", number64(best.power),
+	o, err := j.run(ctx, rate, p.args(j, "--aggregate", "gradient", "--batch", batchOption(share), "-l", number64(best.rate), "--power_t", number64(best.power),
 		"--l2", number64(p.lambda), "--passes", strconv.Itoa(passes), "--save_per_pass")...)
 	if err != nil {
 		return curve{}, err
@@ -146,7 +146,7 @@ func (p *problem) sendGradient(ctx context.Context, j *jobs, rate string, share,
 }
 
 // batchOption returns --batch for a share of the examples. 1 would be one example.
-func (p *problem) batchOption(share float64) string {
+func batchOption(share float64) string {
 	if share == 1 {
 		return "all"
 	}

@@ -68,9 +68,8 @@ func TestRankArgs(t *testing.T) {
 
 // A batch of all examples is not a batch of one.
 func TestBatchOption(t *testing.T) {
-	p := smallProblem()
-	if got := p.batchOption(1) + " " + p.batchOption(0.1); got != "800 0.1" {
-		t.Errorf("got %q, want 800 0.1", got)
+	if got := batchOption(1) + " " + batchOption(0.1); got != "all 0.1" {
+		t.Errorf("got %q, want all 0.1", got)
 	}
 }
 
