@@ -194,7 +194,7 @@ def test_no_files_of_data(problem, tmp_path, monkeypatch):
         sizes.append(sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()))
 
     GVWClassifier(passes=3, callbacks=[measure]).fit(X, y)
-    assert sizes and max(sizes) == 0
+    assert sizes and max(sizes) < X.data.nbytes / 10
     assert list(tmp_path.iterdir()) == []
 
 
