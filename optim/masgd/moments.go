@@ -87,7 +87,7 @@ func (e Every) Rounds(examples, batch float64, seed uint64, pass int) Rounds {
 	switch {
 	case e.Random > 0:
 		return e.random(min(max(1, math.Ceil(examples/batch)), maxSteps), seed, pass)
-	case e.Pass():
+	case e.Pass(), e.Amount.Share == 1: // all examples, also where ranks have unequal numbers of them
 		return Even(1)
 	}
 	return Even(uint64(min(max(1, math.Ceil(examples/e.Amount.Of(examples))), maxSteps)))

@@ -98,7 +98,7 @@ func TestRoundsByAmount(t *testing.T) {
 		{Every{Amount: Amount{N: 100}}, 1000, 10},
 		{Every{Amount: Amount{N: 300}}, 1000, 4},
 		{Every{Amount: Amount{Share: 0.1}}, 1000, 10},
-		{Every{Amount: Amount{Share: 1}}, 1000, 1},
+		{Every{Amount: Amount{Share: 1}}, 1000.25, 1},
 		{Every{Amount: Amount{Share: 0.5}}, 1, 1},
 		{Every{Amount: Amount{N: 5}}, 0, 1},
 	} {
