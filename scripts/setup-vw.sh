@@ -3,8 +3,8 @@
 #
 # Sets up the real vw for the tests that compare with it: a Python virtual
 # environment in .venv with the vowpalwabbit wheel, and with scikit-learn, which
-# measures predictions, and what the tests of the Python package need. Prints the path of its python on stdout, everything else on
-# stderr. Fails when vw cannot be had.
+# measures predictions, and what the tests of the Python package need. Prints the
+# path of its python on stdout, everything else on stderr. Fails when vw cannot be had.
 #
 #   GVW_PYTHON   the Python to build on (default: the first that works)
 set -euo pipefail
