@@ -41,7 +41,7 @@ func newJobSums(own []sgd.ClassSums, more []float64) jobSums {
 	}
 }
 
-// alone replaces the sums of the job by those of this rank, for the model of an own pass.
+// alone replaces the sums of the job by what this rank has added to them. The model of an OwnPass has them.
 func (s *jobSums) alone() {
 	for i, v := range s.own {
 		s.all[i] = sgd.ClassSums{Nsx: v.Nsx - s.loaded[i].Nsx, TotalWeight: v.TotalWeight - s.loaded[i].TotalWeight}
