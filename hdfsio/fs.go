@@ -47,6 +47,8 @@ type Info struct {
 	Size     int64 // bytes as stored; meaningless unless Mode.IsRegular
 	Modified time.Time
 	Mode     fs.FileMode
+	// Tag changes with the contents, on servers that have such a value (an ETag); empty: unknown.
+	Tag string
 }
 
 // Caps are the capabilities of a file system.
@@ -94,11 +96,15 @@ func Expand(ctx context.Context, fsys FS, names []string) ([]string, error) {
 			all = append(all, name)
 			continue
 		}
-		if _, err := fsys.Stat(ctx, name); err == nil {
+		_, serr := fsys.Stat(ctx, name)
+		if serr == nil {
 			all = append(all, name)
 			continue
 		}
 		infos, err := fsys.List(ctx, name)
+		if errors.Is(err, errors.ErrUnsupported) {
+			return nil, serr // it is no pattern there
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -74,6 +74,9 @@ func identity(infos []Info, s Shard, where string) string {
 	h := sha256.New()
 	for _, in := range infos {
 		fmt.Fprintf(h, "%q %d %d\n", in.Name, in.Size, in.Modified.UnixNano())
+		if in.Tag != "" {
+			fmt.Fprintf(h, "%q\n", in.Tag)
+		}
 	}
 	fmt.Fprintf(h, "%v %s\n", s, where)
 	last := infos[len(infos)-1]

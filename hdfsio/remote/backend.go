@@ -3,6 +3,8 @@
 package remote
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 
@@ -39,3 +41,33 @@ type Backend interface {
 type Locator interface {
 	Blocks(path string, size int64) ([]hdfsio.Block, error)
 }
+
+// Versioned is a Backend that opens the contents which an Info describes. If the file has others
+// by now, the error is ErrChanged.
+type Versioned interface {
+	OpenVersion(path string, offset int64, info hdfsio.Info) (io.ReadCloser, error)
+}
+
+// ErrChanged reports a file that was replaced while it was read.
+var ErrChanged = errors.New("it was replaced while it was read; run again")
+
+// Adviser is a Backend with remedies of its own for errors. Advice returns "" for an error
+// without a remedy.
+type Adviser interface{ Advice(err error) string }
+
+// ReadOnly is embedded in a Backend that only reads.
+type ReadOnly struct{}
+
+var errReadOnly = fmt.Errorf("files there can only be read: %w", errors.ErrUnsupported)
+
+// Put returns an error.
+func (ReadOnly) Put(string, io.Reader, fs.FileMode) error { return errReadOnly }
+
+// Rename returns an error.
+func (ReadOnly) Rename(string, string, bool) error { return errReadOnly }
+
+// Remove returns an error.
+func (ReadOnly) Remove(string) error { return errReadOnly }
+
+// Mkdir returns an error.
+func (ReadOnly) Mkdir(string) error { return errReadOnly }

@@ -5,6 +5,7 @@ package remote
 import (
 	"context"
 	"net"
+	"net/http"
 	"time"
 )
 
@@ -23,6 +24,19 @@ func Dial(ctx context.Context, network, address string) (net.Conn, error) {
 		return nil, err
 	}
 	return &limited{Conn: c, idle: idleTimeout}, nil
+}
+
+// Transport returns a transport for HTTP whose every step has a limit. Its bodies are the stored
+// bytes, to which positions refer. Proxies are those of the environment.
+func Transport() *http.Transport {
+	return &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           Dial,
+		TLSHandshakeTimeout:   idleTimeout,
+		ResponseHeaderTimeout: idleTimeout,
+		IdleConnTimeout:       idleTimeout / 2,
+		DisableCompression:    true,
+	}
 }
 
 // limited is a connection on which every read and write has a deadline. The first

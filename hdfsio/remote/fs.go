@@ -33,6 +33,8 @@ type Config struct {
 	Spool string
 	// Perm is the mode of the files that Create makes; 0: 0o600.
 	Perm fs.FileMode
+	// Verbatim keeps paths as they are, for servers on which a//b and a/b are two files.
+	Verbatim bool
 	// Host is this machine's name, for the names of temporary files. Required.
 	Host string
 	// Pid is this process's ID, likewise.
@@ -101,11 +103,18 @@ func (f *FS) path(op, name string) (string, error) {
 	if strings.IndexByte(rest, 0) >= 0 {
 		return "", f.error(op, name, fs.ErrInvalid)
 	}
+	if f.cfg.Verbatim {
+		return rest, nil
+	}
 	return path.Clean("/" + rest), nil
 }
 
 func (f *FS) error(op, name string, err error) error {
-	return &hdfsio.Error{Op: op, Name: name, By: f.b.String(), Err: err, Advice: adviceFor(err)}
+	advice := adviceFor
+	if a, ok := f.b.(Adviser); ok {
+		advice = a.Advice
+	}
+	return &hdfsio.Error{Op: op, Name: name, By: f.b.String(), Err: err, Advice: advice(err)}
 }
 
 // Stat describes a file or directory.
@@ -196,17 +205,25 @@ func (f *FS) Open(ctx context.Context, name string, offset int64) (io.ReadCloser
 	case offset < 0:
 		return nil, f.error("open", name, fmt.Errorf("offset %d: %w", offset, fs.ErrInvalid))
 	}
-	r := &reader{ctx: ctx, fs: f, name: name, path: p, pos: offset, size: info.Size, modified: info.Modified}
+	r := &reader{ctx: ctx, fs: f, name: name, path: p, pos: offset, info: info}
 	if offset >= info.Size {
 		return r, nil
 	}
 	// Detect faults of the file here, not in the middle of the work.
 	err = f.persist(ctx, "open", name, func() (err error) {
-		r.r, err = f.b.Open(p, offset)
+		r.r, err = f.open(p, offset, info)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	return r, nil
+}
+
+// open opens the contents that info describes, if the back end can tell.
+func (f *FS) open(path string, offset int64, info hdfsio.Info) (io.ReadCloser, error) {
+	if v, ok := f.b.(Versioned); ok {
+		return v.OpenVersion(path, offset, info)
+	}
+	return f.b.Open(path, offset)
 }

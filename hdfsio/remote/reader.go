@@ -7,17 +7,18 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/gvw-project/gvw/hdfsio"
 )
 
 // reader reads a file up to its size at Open, over connections that may break.
 type reader struct {
-	ctx      context.Context // of Open: it ends waits before retries
-	fs       *FS
-	name     string
-	path     string
-	pos      int64
-	size     int64
-	modified time.Time
+	ctx  context.Context // of Open: it ends waits before retries
+	fs   *FS
+	name string
+	path string
+	pos  int64
+	info hdfsio.Info // of Open
 
 	r      io.ReadCloser // nil: not open at pos
 	waits  waiter
@@ -34,8 +35,8 @@ func (r *reader) Read(b []byte) (int, error) {
 	case len(b) == 0:
 		return 0, nil
 	}
-	for r.pos < r.size {
-		n, err := r.try(b[:min(int64(len(b)), r.size-r.pos)])
+	for r.pos < r.info.Size {
+		n, err := r.try(b[:min(int64(len(b)), r.info.Size-r.pos)])
 		if n > 0 {
 			r.pos += int64(n)
 			r.waits.done()
@@ -64,8 +65,8 @@ func (r *reader) try(b []byte) (int, error) {
 		return n, nil
 	}
 	r.drop()
-	if err == io.EOF && r.pos+int64(n) < r.size {
-		err = fmt.Errorf("%w: it ended at byte %d of %d", io.ErrUnexpectedEOF, r.pos+int64(n), r.size)
+	if err == io.EOF && r.pos+int64(n) < r.info.Size {
+		err = fmt.Errorf("%w: it ended at byte %d of %d", io.ErrUnexpectedEOF, r.pos+int64(n), r.info.Size)
 	}
 	return n, err
 }
@@ -82,11 +83,11 @@ func (r *reader) reopen() error {
 	if err != nil {
 		return err
 	}
-	if info.Size != r.size || !info.Modified.Equal(r.modified) {
+	if info.Size != r.info.Size || !info.Modified.Equal(r.info.Modified) || info.Tag != r.info.Tag {
 		return &changedError{fmt.Sprintf("it was %d bytes of %s, and is now %d of %s: it was replaced while it was read; run again",
-			r.size, r.modified.UTC().Format(time.RFC3339), info.Size, info.Modified.UTC().Format(time.RFC3339))}
+			r.info.Size, r.info.Modified.UTC().Format(time.RFC3339), info.Size, info.Modified.UTC().Format(time.RFC3339))}
 	}
-	r.r, err = r.fs.b.Open(r.path, r.pos)
+	r.r, err = r.fs.open(r.path, r.pos, r.info)
 	return err
 }
 

@@ -3,19 +3,12 @@
 package files
 
 import (
-	"fmt"
 	"log/slog"
-	"os"
-	"os/exec"
-	"os/user"
-	"path/filepath"
-	"strings"
+	"slices"
 
 	"github.com/gvw-project/gvw/internal/cli"
 
 	"github.com/gvw-project/gvw/hdfsio"
-	"github.com/gvw-project/gvw/hdfsio/hdfs"
-	"github.com/gvw-project/gvw/hdfsio/siteconf"
 )
 
 // fileOptions are the options whose files may be on any file system. The files of localOptions
@@ -25,6 +18,10 @@ var (
 		"data", "valid", "final_regressor", "initial_regressor", "readable_model", "invert_hash", "feature_mask",
 		"input_feature_regularizer", "output_feature_regularizer_binary", "output_feature_regularizer_text",
 		"predictions", "raw_predictions", "metrics_file", "extra_metrics", "checkpoint", "names",
+	}
+	outputOptions = []string{
+		"final_regressor", "readable_model", "invert_hash", "output_feature_regularizer_binary", "output_feature_regularizer_text",
+		"predictions", "raw_predictions", "metrics_file", "extra_metrics", "checkpoint",
 	}
 	localOptions = []string{"cache_file", "log_json", "record", "timeline", "trace_dir", "hdfs_keytab"}
 )
@@ -39,23 +36,24 @@ func Check(s *cli.Settings) (errs []error) {
 			}
 		}
 	}
+	for _, option := range outputOptions {
+		for _, name := range s.All(option) {
+			if scheme, _, _, ok := hdfsio.SplitURL(name); ok && (scheme == "s3" || scheme == "http" || scheme == "https") {
+				errs = append(errs, cli.Usagef("--%s %s: files there can only be read: write a file on this machine or in HDFS", option, name))
+			}
+		}
+	}
+	if s.Has("s3_endpoint") && !named(s, "s3") {
+		errs = append(errs, cli.Usagef("--s3_endpoint would be ignored: no file begins with s3://"))
+	}
 	if s.Has("hdfs_keytab") != s.Has("hdfs_principal") {
 		errs = append(errs, cli.Usagef("--hdfs_keytab and --hdfs_principal go together: a file of keys, and the principal whose key to use"))
 	}
 	if c := s.Get("hdfs_client"); s.Has("hdfs_keytab") && (c == "webhdfs" || c == "pipe") {
 		errs = append(errs, cli.Usagef("--hdfs_keytab would be ignored with --hdfs_client %s: only the native client uses one", c))
 	}
-	for _, word := range s.Words {
-		if strings.HasPrefix(word, "hdfs://") {
-			return errs
-		}
-	}
-	for _, option := range fileOptions {
-		for _, name := range s.All(option) {
-			if scheme, _, _, ok := hdfsio.SplitURL(name); ok && scheme == "hdfs" {
-				return errs
-			}
-		}
+	if named(s, "hdfs") {
+		return errs
 	}
 	for _, option := range []string{"hdfs_client", "hdfs_keytab"} {
 		if s.Has(option) {
@@ -63,6 +61,18 @@ func Check(s *cli.Settings) (errs []error) {
 		}
 	}
 	return errs
+}
+
+// named reports whether a file that the command names is on a file system of that scheme.
+func named(s *cli.Settings, scheme string) bool {
+	names := s.Words
+	for _, option := range fileOptions {
+		names = append(names, s.All(option)...)
+	}
+	return slices.ContainsFunc(names, func(name string) bool {
+		is, _, _, ok := hdfsio.SplitURL(name)
+		return ok && is == scheme
+	})
 }
 
 // Set opens and creates the files that the options of a command name.
@@ -86,17 +96,14 @@ func (f *Set) System(get func(option string) string, quiet bool) *hdfsio.URLs {
 	u := &hdfsio.URLs{Local: hdfsio.Local{Perm: perm}}
 	f.p.AtEnd(u.Close)
 	u.Dial = func(scheme, authority string) (hdfsio.FS, error) {
-		cfg, err := hdfsConfig(f.p, get)
-		if err != nil {
-			return nil, err
-		}
-		cfg.Perm = perm
 		level := slog.LevelInfo
 		if quiet {
 			level = slog.LevelError
 		}
-		cfg.Log = slog.New(slog.NewTextHandler(f.p.Diagnostics(), &slog.HandlerOptions{Level: level, ReplaceAttr: cli.ReplaceAttr(f.p.Rewrite, true)}))
-		return hdfs.Dialer(cfg)(scheme, authority)
+		return dial(source{
+			p: f.p, get: get, perm: perm, scheme: scheme, authority: authority,
+			log: slog.New(slog.NewTextHandler(f.p.Diagnostics(), &slog.HandlerOptions{Level: level, ReplaceAttr: cli.ReplaceAttr(f.p.Rewrite, true)})),
+		})
 	}
 	return u
 }
@@ -120,90 +127,4 @@ func WarnOfPrefixes(log *slog.Logger, fsys hdfsio.FS, data []string) {
 			return
 		}
 	}
-}
-
-// hdfsConfig returns the configuration for clusters, from options and environment.
-func hdfsConfig(p *cli.Process, get func(option string) string) (hdfs.Config, error) {
-	conf, err := siteConf(p)
-	if err != nil {
-		return hdfs.Config{}, err
-	}
-	who := p.Getenv("HADOOP_USER_NAME")
-	if who == "" {
-		u, err := user.Current()
-		if err != nil {
-			return hdfs.Config{}, fmt.Errorf("cannot find the user name for HDFS (set HADOOP_USER_NAME): %w", err)
-		}
-		who = u.Username
-	}
-	host, err := os.Hostname()
-	if err != nil {
-		return hdfs.Config{}, fmt.Errorf("cannot find the name of this machine: %w", err)
-	}
-	return hdfs.Config{
-		Client:       get("hdfs_client"),
-		Conf:         conf,
-		User:         who,
-		TokenFile:    p.Getenv("HADOOP_TOKEN_FILE_LOCATION"),
-		KerberosConf: firstSet(p.Getenv("KRB5_CONFIG"), "/etc/krb5.conf"),
-		TicketCache:  strings.TrimPrefix(firstSet(p.Getenv("KRB5CCNAME"), fmt.Sprintf("/tmp/krb5cc_%d", os.Getuid())), "FILE:"),
-		Keytab:       get("hdfs_keytab"),
-		Principal:    get("hdfs_principal"),
-		Command:      hadoopClient(p),
-		Env:          p.Env,
-		Host:         host,
-		Pid:          os.Getpid(),
-	}, nil
-}
-
-// firstSet returns the first value that is not empty, or "".
-func firstSet(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
-}
-
-// siteConf reads the site files that Hadoop's own client would read: in HADOOP_CONF_DIR, in
-// HADOOP_HOME, or in /etc. It returns an empty configuration if there is none; URLs must then
-// have a host.
-func siteConf(p *cli.Process) (*siteconf.Conf, error) {
-	if dir := p.Getenv("HADOOP_CONF_DIR"); dir != "" {
-		return siteconf.Load(dir, p.Getenv)
-	}
-	var dirs []string
-	if home := p.Getenv("HADOOP_HOME"); home != "" {
-		dirs = append(dirs, filepath.Join(home, "etc", "hadoop"))
-	}
-	for _, dir := range append(dirs, "/etc/hadoop/conf") {
-		if _, err := os.Stat(filepath.Join(dir, "core-site.xml")); err == nil {
-			return siteconf.Load(dir, p.Getenv)
-		}
-	}
-	return &siteconf.Conf{}, nil
-}
-
-// hadoopClient returns the command of Hadoop's own client, or nil if it is not installed. In a
-// map task the scripts may be missing, but CLASSPATH has Hadoop's classes: then the client is
-// started by java.
-func hadoopClient(p *cli.Process) []string {
-	for _, c := range [][]string{{"hdfs", "dfs"}, {"hadoop", "fs"}} {
-		if home := p.Getenv("HADOOP_HOME"); home != "" {
-			if file, err := exec.LookPath(filepath.Join(home, "bin", c[0])); err == nil {
-				return []string{file, c[1]}
-			}
-		}
-		if file, err := exec.LookPath(c[0]); err == nil {
-			return []string{file, c[1]}
-		}
-	}
-	if classes := p.Getenv("CLASSPATH"); classes != "" && p.Getenv("CONTAINER_ID") != "" {
-		java, err := exec.LookPath(filepath.Join(p.Getenv("JAVA_HOME"), "bin", "java"))
-		if err == nil {
-			return []string{java, "-Xmx256m", "-cp", classes, "org.apache.hadoop.fs.FsShell"}
-		}
-	}
-	return nil
 }

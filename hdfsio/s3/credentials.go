@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package s3
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gvw-project/gvw/hdfsio/remote"
+)
+
+const (
+	// roleTimeout is the limit for each request for the credentials of a role. A machine without
+	// roles may not respond at all.
+	roleTimeout = 2 * time.Second
+	// renewBefore is the time before the end of credentials at which they are renewed.
+	renewBefore = 5 * time.Minute
+)
+
+// keys are credentials; without an id requests are anonymous.
+type keys struct {
+	id, secret, token string
+	until             time.Time // zero: for ever
+}
+
+// chain finds credentials, in this order: the environment, the profile in ~/.aws, a web identity
+// (Kubernetes), the role of the container (ECS), and that of the machine (EC2).
+type chain struct {
+	env  func(string) string
+	http *http.Client
+
+	mu    sync.Mutex
+	found bool
+	keys  keys
+}
+
+func newChain(env func(string) string) *chain {
+	return &chain{env: env, http: &http.Client{Transport: remote.Transport(), Timeout: roleTimeout}}
+}
+
+// get returns credentials that are valid for a while.
+func (c *chain) get() (keys, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.found && (c.keys.until.IsZero() || time.Until(c.keys.until) > renewBefore) {
+		return c.keys, nil
+	}
+	for _, from := range []func() (keys, error){c.environment, c.file, c.webIdentity, c.container, c.machine} {
+		k, err := from()
+		if err != nil {
+			return keys{}, fmt.Errorf("credentials for S3: %w", err)
+		}
+		if k.id != "" {
+			c.found, c.keys = true, k
+			return k, nil
+		}
+	}
+	c.found, c.keys = true, keys{}
+	return keys{}, nil
+}
+
+func (c *chain) environment() (keys, error) {
+	k := keys{id: c.env("AWS_ACCESS_KEY_ID"), secret: c.env("AWS_SECRET_ACCESS_KEY"), token: c.env("AWS_SESSION_TOKEN")}
+	if (k.id == "") != (k.secret == "") {
+		return k, fmt.Errorf("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY go together")
+	}
+	return k, nil
+}
+
+func (c *chain) file() (keys, error) {
+	k := keys{id: c.profile("aws_access_key_id"), secret: c.profile("aws_secret_access_key"), token: c.profile("aws_session_token")}
+	if p := c.env("AWS_PROFILE"); p != "" && k.id == "" && c.env("AWS_WEB_IDENTITY_TOKEN_FILE") == "" {
+		return k, fmt.Errorf("the profile %s (AWS_PROFILE) in ~/.aws has no aws_access_key_id: gvw logs in with keys or roles; aws configure export-credentials prints temporary keys", p)
+	}
+	return k, nil
+}
+
+// profile returns a value of the user's profile, "" if there is none.
+func (c *chain) profile(name string) string {
+	profile := cmp.Or(c.env("AWS_PROFILE"), "default")
+	dir := filepath.Join(c.env("HOME"), ".aws")
+	for file, section := range map[string]string{
+		cmp.Or(c.env("AWS_SHARED_CREDENTIALS_FILE"), filepath.Join(dir, "credentials")): profile,
+		cmp.Or(c.env("AWS_CONFIG_FILE"), filepath.Join(dir, "config")):                  strings.Replace("profile "+profile, "profile default", "default", 1),
+	} {
+		if text, err := os.ReadFile(file); err == nil {
+			if value := inSection(text, section, name); value != "" {
+				return value
+			}
+		}
+	}
+	return ""
+}
+
+// inSection returns the value of a name in a section of an INI file.
+func inSection(text []byte, section, name string) string {
+	in := false
+	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
+		line := strings.TrimSpace(lines.Text())
+		if strings.HasPrefix(line, "[") {
+			in = strings.TrimSpace(strings.Trim(line, "[]")) == section
+			continue
+		}
+		if key, value, ok := strings.Cut(line, "="); in && ok && strings.TrimSpace(key) == name {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+// webIdentity exchanges the token of a service account for keys.
+func (c *chain) webIdentity() (k keys, err error) {
+	file := c.env("AWS_WEB_IDENTITY_TOKEN_FILE")
+	if file == "" {
+		return k, nil
+	}
+	token, err := os.ReadFile(file)
+	if err != nil {
+		return k, err
+	}
+	region := cmp.Or(c.env("AWS_REGION"), c.env("AWS_DEFAULT_REGION"), "us-east-1")
+	base := cmp.Or(c.env("AWS_ENDPOINT_URL_STS"), "https://sts."+region+".amazonaws.com")
+	query := url.Values{
+		"Action": {"AssumeRoleWithWebIdentity"}, "Version": {"2011-06-15"}, "RoleArn": {c.env("AWS_ROLE_ARN")},
+		"RoleSessionName": {cmp.Or(c.env("AWS_ROLE_SESSION_NAME"), "gvw")}, "WebIdentityToken": {strings.TrimSpace(string(token))},
+	}
+	text, err := c.fetch(http.MethodGet, base+"/?"+query.Encode(), nil)
+	if err != nil {
+		return k, fmt.Errorf("the web identity in %s: %w", file, err)
+	}
+	var answer struct {
+		Credentials struct {
+			AccessKeyID     string `xml:"AccessKeyId"`
+			SecretAccessKey string
+			SessionToken    string
+			Expiration      time.Time
+		} `xml:"AssumeRoleWithWebIdentityResult>Credentials"`
+	}
+	err = xml.Unmarshal(text, &answer)
+	a := answer.Credentials
+	return keys{a.AccessKeyID, a.SecretAccessKey, a.SessionToken, a.Expiration}, err
+}
+
+func (c *chain) container() (k keys, err error) {
+	at := c.env("AWS_CONTAINER_CREDENTIALS_FULL_URI")
+	if path := c.env("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"); path != "" {
+		at = "http://169.254.170.2" + path
+	}
+	if at == "" {
+		return k, nil
+	}
+	token := c.env("AWS_CONTAINER_AUTHORIZATION_TOKEN")
+	if file := c.env("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"); file != "" {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return k, err
+		}
+		token = strings.TrimSpace(string(text))
+	}
+	text, err := c.fetch(http.MethodGet, at, http.Header{"Authorization": {token}})
+	if err != nil {
+		return k, fmt.Errorf("the role of the container: %w", err)
+	}
+	return parseRole(text)
+}
+
+// machine asks the metadata service of EC2. Elsewhere there is none, which is no error.
+func (c *chain) machine() (k keys, err error) {
+	if c.env("AWS_EC2_METADATA_DISABLED") == "true" {
+		return k, nil
+	}
+	base := cmp.Or(c.env("AWS_EC2_METADATA_SERVICE_ENDPOINT"), "http://169.254.169.254")
+	token, err := c.fetch(http.MethodPut, base+"/latest/api/token", http.Header{"X-aws-ec2-metadata-token-ttl-seconds": {"300"}})
+	if err != nil {
+		return k, nil
+	}
+	const roles = "/latest/meta-data/iam/security-credentials/"
+	header := http.Header{"X-aws-ec2-metadata-token": {string(token)}}
+	role, err := c.fetch(http.MethodGet, base+roles, header)
+	if err != nil {
+		return k, nil // the machine has no role
+	}
+	name, _, _ := strings.Cut(strings.TrimSpace(string(role)), "\n")
+	text, err := c.fetch(http.MethodGet, base+roles+name, header)
+	if err != nil {
+		return k, fmt.Errorf("the role %s of the machine: %w", name, err)
+	}
+	return parseRole(text)
+}
+
+// parseRole parses the credentials of a role.
+func parseRole(text []byte) (keys, error) {
+	var a struct {
+		AccessKeyID     string `json:"AccessKeyId"`
+		SecretAccessKey string
+		Token           string
+		Expiration      time.Time
+	}
+	err := json.Unmarshal(text, &a)
+	return keys{a.AccessKeyID, a.SecretAccessKey, a.Token, a.Expiration}, err
+}
+
+func (c *chain) fetch(method, at string, header http.Header) ([]byte, error) {
+	req, err := http.NewRequest(method, at, nil)
+	if err != nil {
+		return nil, err
+	}
+	if header != nil {
+		req.Header = header
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = fmt.Errorf("the server responded %s", resp.Status)
+	}
+	return text, err
+}
