@@ -48,7 +48,13 @@ const (
 )
 
 // AppendSVG appends the picture.
-func (b *Bars) AppendSVG(dst []byte, mode Mode) []byte {
+func (b *Bars) AppendSVG(dst []byte, mode Mode) []byte { return svgOf(dst, mode, b.draw) }
+
+// AppendPNG appends the picture as PNG.
+func (b *Bars) AppendPNG(dst []byte) ([]byte, error) { return pngOf(dst, b.draw) }
+
+// draw draws the picture.
+func (b *Bars) draw(open opener) {
 	var most float64
 	about := ""
 	names := make([]string, len(b.Rows))
@@ -63,7 +69,7 @@ func (b *Bars) AppendSVG(dst []byte, mode Mode) []byte {
 			about += fmt.Sprintf("%s: %s %s. ", r.Name, Number(sum+back), b.Unit)
 		}
 	}
-	f := newFrame(dst, mode, b.Title, about, b.Parts, names)
+	f := newFrame(open, b.Title, about, b.Parts, names)
 	values := []float64{0, most}
 	if b.negative() {
 		values[0] = -most
@@ -94,7 +100,6 @@ func (b *Bars) AppendSVG(dst []byte, mode Mode) []byte {
 			}
 		}
 	}
-	return f.end()
 }
 
 // negative reports whether a value is below 0.
@@ -105,7 +110,10 @@ func (b *Bars) negative() bool {
 }
 
 // AppendSVG appends the picture.
-func (l *Lanes) AppendSVG(dst []byte, mode Mode) []byte {
+func (l *Lanes) AppendSVG(dst []byte, mode Mode) []byte { return svgOf(dst, mode, l.draw) }
+
+// draw draws the picture.
+func (l *Lanes) draw(open opener) {
 	names, values := make([]string, len(l.Lanes)), []float64{}
 	sums := make([]float64, len(l.Parts))
 	for i, lane := range l.Lanes {
@@ -120,7 +128,7 @@ func (l *Lanes) AppendSVG(dst []byte, mode Mode) []byte {
 	for i, p := range l.Parts {
 		fmt.Fprintf(&about, " %s: %s in all.", p, Number(sums[i]))
 	}
-	f := newFrame(dst, mode, l.Title, about.String(), l.Parts, names)
+	f := newFrame(open, l.Title, about.String(), l.Parts, names)
 	f.axis = newAxis(values, false, f.left, width-right)
 	f.ground(l.X)
 	for i, lane := range l.Lanes {
@@ -142,11 +150,8 @@ func (l *Lanes) AppendSVG(dst []byte, mode Mode) []byte {
 		if x < f.left || x > width-right {
 			continue
 		}
-		f.addf(`<g><title>%s</title>`, escape(m.Name))
-		f.segment(x, f.top, x, f.bottom, "mark")
-		f.addf("</g>\n")
+		f.segment(x, f.top, x, f.bottom, "mark", m.Name)
 	}
-	return f.end()
 }
 
 // maxSpans is the number of spans of a lane above which those within half a pixel are drawn as one.
@@ -197,14 +202,14 @@ func (l *Lane) visible(a axis) []Span {
 
 // frame is a picture with a row per name.
 type frame struct {
-	*picture
+	canvas
 	left, top, bottom float64
 	names             []string
 	axis              axis
 }
 
 // newFrame begins a picture, and draws its title and legend.
-func newFrame(dst []byte, mode Mode, title, about string, parts, names []string) *frame {
+func newFrame(open opener, title, about string, parts, names []string) *frame {
 	f := &frame{left: 40, top: 12, names: names}
 	for _, n := range names {
 		f.left = max(f.left, min(16+textWidth(n), 220))
@@ -219,7 +224,7 @@ func newFrame(dst []byte, mode Mode, title, about string, parts, names []string)
 	legendTop := f.top
 	f.top += legendRow * float64(len(rows))
 	f.bottom = f.top + rowHeight*float64(len(names)) + 6
-	f.picture = begin(dst, mode, width, f.bottom+42, title, about)
+	f.canvas = open(width, f.bottom+42, title, about)
 	if title != "" {
 		f.text(12, 20, "start", "title", title)
 	}
@@ -240,7 +245,7 @@ func (f *frame) y(row int) float64 { return f.top + 6 + rowHeight*float64(row) }
 func (f *frame) ground(unit string) {
 	for _, v := range f.axis.ticks(6) {
 		x := f.axis.at(v)
-		f.segment(x, f.top, x, f.bottom, "grid")
+		f.segment(x, f.top, x, f.bottom, "grid", "")
 		f.text(x, f.bottom+16, "middle", "soft", Number(v))
 	}
 	f.text((f.left+width-right)/2, f.bottom+34, "middle", "", unit)

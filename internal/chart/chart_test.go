@@ -3,9 +3,11 @@
 package chart
 
 import (
+	"bytes"
 	"encoding/xml"
 	"flag"
 	"fmt"
+	"image/png"
 	"io"
 	"math"
 	"os"
@@ -37,12 +39,58 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
+// goldenPNG compares a picture with a file in testdata. Processors round differently, so a few pixels may differ a little.
+func goldenPNG(t *testing.T, name string, draw func(dst []byte) ([]byte, error)) {
+	t.Helper()
+	got, err := draw(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name = filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(name, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := png.Decode(bytes.NewReader(want))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := png.Decode(bytes.NewReader(got))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Bounds() != b.Bounds() {
+		t.Fatalf("%s: got %v, want %v", name, b.Bounds(), a.Bounds())
+	}
+	size, others := a.Bounds().Size(), 0
+	for y := range size.Y {
+		for x := range size.X {
+			r0, g0, b0, _ := a.At(x, y).RGBA()
+			r1, g1, b1, _ := b.At(x, y).RGBA()
+			if far(r0, r1) || far(g0, g1) || far(b0, b1) {
+				others++
+			}
+		}
+	}
+	if others > size.X*size.Y/1000 {
+		t.Errorf("%s: got %d other pixels of %d", name, others, size.X*size.Y)
+	}
+}
+
+// far reports whether two intensities of 16 bits differ to the eye.
+func far(a, b uint32) bool { return max(a, b)-min(a, b) > 0x1000 }
+
 func lines() *Lines {
 	return &Lines{
 		Title: "Loss", X: "pass", Y: "loss",
 		Series: []Series{
-			{"train <b>", []float64{1, 2, 3, 4}, []float64{0.5, 0.25, 0.2, math.NaN()}},
-			{"held out", []float64{1, 2, 3, 4}, []float64{0.6, 0.4, 0.45, 0.5}},
+			{Name: "train <b>", X: []float64{1, 2, 3, 4}, Y: []float64{0.5, 0.25, 0.2, math.NaN()}},
+			{Name: "held out", X: []float64{1, 2, 3, 4}, Y: []float64{0.6, 0.4, 0.45, 0.5}},
 		},
 		Marks: []Mark{{2.5, "rank 1 was lost"}},
 	}
@@ -52,17 +100,33 @@ func TestPictures(t *testing.T) {
 	t.Parallel()
 	golden(t, "lines.svg", lines().AppendSVG(nil, File))
 	golden(t, "lines.txt", lines().AppendText(nil, 40, 10))
+	goldenPNG(t, "lines.png", lines().AppendPNG)
+	named := &Lines{
+		X: "adaptive", Y: "loss", Names: []string{"off", "a value with a name that is long"},
+		Series: []Series{{Name: "3 passes", Points: true, X: []float64{0, 1, 0}, Y: []float64{1, 2, 3}}, {Name: "9 passes", Points: true, X: []float64{1}, Y: []float64{0.5}}},
+	}
+	golden(t, "named.svg", named.AppendSVG(nil, Inline))
+	golden(t, "named.txt", named.AppendText(nil, 40, 10))
 	log := lines()
 	log.LogY, log.LogX, log.Marks = true, true, nil
 	golden(t, "loglines.svg", log.AppendSVG(nil, Inline))
 	bars := &Bars{Title: "Weights", Unit: "weight", Rows: []Row{{"free", []float64{1.5}}, {"a name that is too long to be shown in one row of bars", []float64{-0.5}}}}
 	golden(t, "bars.svg", bars.AppendSVG(nil, Inline))
 	golden(t, "bars.txt", bars.AppendText(nil, 30))
+	parts := &Bars{Title: "Time", Unit: "s", Parts: []string{"a", "b", "c", "d", "e", "f"}, Rows: []Row{{"rank 0 → 1", []float64{1, 1, 1, 1, 1, 1}}, {"rank 1", []float64{-1, 2, -1, 1}}}}
+	goldenPNG(t, "bars.png", parts.AppendPNG)
 	lanes := &Lanes{
 		Title: "Time", X: "s", Parts: []string{"computes", "waits"},
 		Lanes: []Lane{{"rank 0", []Span{{0, 2, 0, ""}, {2, 2.001, 1, "waits for rank 1"}}}, {"rank 1", []Span{{0.5, 2, 0, ""}}}},
 		Marks: []Mark{{1, "rank 1 was lost"}},
 	}
+	tree := &Graph{About: "Bytes.", Parts: []string{"TCP", "shared memory"}, Nodes: []string{"0", "1", "2", "3", "4"}}
+	for i, pair := range [][2]int{{3, 1}, {1, 0}, {2, 1}, {3, 4}} {
+		tree.Links = append(tree.Links, Link{A: pair[0], B: pair[1], Value: float64(i), Part: i % 2, Label: fmt.Sprint(i), Tip: "<tip>"})
+	}
+	golden(t, "tree.svg", tree.AppendSVG(nil, File))
+	tree.Links = append(tree.Links, Link{A: 4, B: 0, Value: 2}, Link{A: 0, B: 4, Value: 1, Part: 1})
+	golden(t, "graph.svg", tree.AppendSVG(nil, File))
 	golden(t, "lanes.svg", lanes.AppendSVG(nil, Inline))
 }
 
@@ -96,6 +160,35 @@ func wellFormed(svg []byte) error {
 	}
 }
 
+// Any graph gives a well-formed picture with finite coordinates, and is drawn as a tree only if it is one.
+func TestAnyGraph(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(0, 80).Draw(t, "nodes")
+		g := &Graph{Parts: []string{"a", "b"}}
+		parents := 0
+		for i := range n {
+			g.Nodes = append(g.Nodes, fmt.Sprint(i))
+			if i > 0 && rapid.Bool().Draw(t, "linked") {
+				parents++
+				g.Links = append(g.Links, Link{A: rapid.IntRange(0, i-1).Draw(t, "parent"), B: i, Value: rapid.Float64Range(0, 1e30).Draw(t, "value"), Part: i % 2})
+			}
+		}
+		if err := wellFormed(g.AppendSVG(nil, Inline)); err != nil {
+			t.Fatal(err)
+		}
+		depth, deepest, tree := g.levels()
+		if want := n > 0 && parents == n-1; tree != want {
+			t.Fatalf("a tree: %v, want %v", tree, want)
+		}
+		for _, l := range g.Links {
+			if d := depth; tree && d[l.A]-d[l.B] != 1 && d[l.B]-d[l.A] != 1 || tree && max(d[l.A], d[l.B]) > deepest {
+				t.Fatalf("link %+v between levels %v, deepest %d", l, d, deepest)
+			}
+		}
+	})
+}
+
 // Any values give well-formed pictures with finite coordinates, and text that fits.
 func TestAnyValues(t *testing.T) {
 	t.Parallel()
@@ -106,7 +199,7 @@ func TestAnyValues(t *testing.T) {
 		ys := rapid.SliceOfN(rapid.OneOf(value, rapid.SampledFrom([]float64{math.NaN(), math.Inf(1), 0, 1e-300})), len(xs), len(xs)).Draw(t, "y")
 		l := &Lines{
 			Title: text.Draw(t, "title"), X: "x", Y: text.Draw(t, "unit"), LogX: rapid.Bool().Draw(t, "log x"), LogY: rapid.Bool().Draw(t, "log y"),
-			Series: []Series{{text.Draw(t, "name"), xs, ys}},
+			Series: []Series{{Name: text.Draw(t, "name"), X: xs, Y: ys, Points: rapid.Bool().Draw(t, "points")}},
 		}
 		if err := wellFormed(l.AppendSVG(nil, File)); err != nil {
 			t.Fatal(err)
@@ -115,6 +208,10 @@ func TestAnyValues(t *testing.T) {
 			if n := len(row); n > 120 {
 				t.Fatalf("got a row of %d characters: %q", n, row)
 			}
+		}
+		if rapid.IntRange(0, 9).Draw(t, "png") > 0 { // it takes longer than all else
+		} else if _, err := l.AppendPNG(nil); err != nil {
+			t.Fatal(err)
 		}
 		b := &Bars{Unit: "s", Parts: []string{"a", "b"}, Rows: []Row{{text.Draw(t, "row"), []float64{value.Draw(t, "a"), value.Draw(t, "b")}}}}
 		if err := wellFormed(b.AppendSVG(nil, Inline)); err != nil {

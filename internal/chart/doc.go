@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package chart draws lines, bars and lanes as SVG, and lines as plain text. It is pure: values in, text out.
+// Package chart draws lines, bars, lanes and graphs as SVG, lines and bars also as PNG and as plain text. It is pure: values
+// in, bytes out.
 //
 //	p := chart.Lines{Title: "Loss", X: "pass", Y: "loss", Series: []chart.Series{{Name: "train", X: x, Y: y}}}
 //	dst = p.AppendSVG(dst, chart.File)
+//	dst, err = p.AppendPNG(dst)
 //
 // # Pictures
 //
@@ -13,6 +15,9 @@
 //
 // A picture of mode File is a file of its own: it has its style and follows the light or dark preference of its viewer.
 // A picture of mode Inline is part of a page that has Style in a style element and Defs once in its body.
+//
+// A PNG is the same picture on light ground, with two pixels for one of SVG, and the font of the Go project, which has Latin, Greek
+// and Cyrillic letters. Letters of other scripts are boxes.
 //
 // # Contract
 //

@@ -10,8 +10,9 @@ import (
 
 // Series are points that a line joins.
 type Series struct {
-	Name string
-	X, Y []float64 // of the same length
+	Name   string
+	X, Y   []float64 // of the same length
+	Points bool      // no line joins them
 }
 
 // Mark is a vertical line at an event.
@@ -30,6 +31,8 @@ type Lines struct {
 	ZeroX       bool // the axis of X begins at 0, or below
 	Zero        bool // the axis of Y begins at 0, or below
 	Diagonal    bool // draw the line from 0, 0 to 1, 1, and show all of that square
+
+	Names []string // of the values 0, 1, … of X, which are no numbers; none: they are numbers
 }
 
 // maxMarkers is the number of points of a series above which they have no markers.
@@ -63,6 +66,9 @@ func (l *Lines) values() (xs, ys []float64) {
 	if l.Zero {
 		ys = append(ys, 0)
 	}
+	if n := len(l.Names); n > 0 {
+		xs = append(xs, -0.5, float64(n)-0.5)
+	}
 	if l.Diagonal {
 		xs, ys = append(xs, 0, 1), append(ys, 0, 1)
 	}
@@ -85,7 +91,13 @@ func (l *Lines) about() string {
 }
 
 // AppendSVG appends the picture.
-func (l *Lines) AppendSVG(dst []byte, mode Mode) []byte {
+func (l *Lines) AppendSVG(dst []byte, mode Mode) []byte { return svgOf(dst, mode, l.draw) }
+
+// AppendPNG appends the picture as PNG.
+func (l *Lines) AppendPNG(dst []byte) ([]byte, error) { return pngOf(dst, l.draw) }
+
+// draw draws the picture.
+func (l *Lines) draw(open opener) {
 	top := 12.0
 	if l.Title != "" {
 		top += 20
@@ -97,14 +109,16 @@ func (l *Lines) AppendSVG(dst []byte, mode Mode) []byte {
 	rows := legend(names)
 	plotTop := top + legendRow*float64(len(rows))
 	h := plotTop + height - 32
-	p := begin(dst, mode, width, h, l.Title, l.about())
+	p := open(width, h, l.Title, l.about())
 	if l.Title != "" {
 		p.text(left, 20, "start", "title", l.Title)
 	}
 	for i, row := range rows {
 		for _, e := range row {
 			y := top + legendRow*float64(i) + 8
-			p.segment(e.x, y, e.x+26, y, fmt.Sprintf("line k%d", e.n%colours))
+			if !l.Series[e.n].Points {
+				p.segment(e.x, y, e.x+26, y, fmt.Sprintf("line k%d", e.n%colours), "")
+			}
 			p.marker(e.n, e.x+13, y)
 			p.text(e.x+32, y+4, "start", "", e.name)
 		}
@@ -115,25 +129,23 @@ func (l *Lines) AppendSVG(dst []byte, mode Mode) []byte {
 	ay := newAxis(ys, l.LogY, h-bottom, plotTop+6)
 	for _, v := range ay.ticks(5) {
 		y := ay.at(v)
-		p.segment(left, y, width-right, y, "grid")
+		p.segment(left, y, width-right, y, "grid", "")
 		p.text(left-8, y+4, "end", "soft", Number(v))
 	}
-	for _, v := range ax.ticks(7) {
-		x := ax.at(v)
-		p.segment(x, h-bottom, x, h-bottom+5, "axis")
-		p.text(x, h-bottom+19, "middle", "soft", Number(v))
+	for _, t := range l.ticks(ax, 7, 7) {
+		x := ax.at(t.at)
+		p.segment(x, h-bottom, x, h-bottom+5, "axis", "")
+		p.text(x, h-bottom+19, "middle", "soft", t.name)
 	}
-	p.segment(left, h-bottom, width-right, h-bottom, "axis")
+	p.segment(left, h-bottom, width-right, h-bottom, "axis", "")
 	p.text((left+width-right)/2, h-8, "middle", "", l.X)
-	p.addf(`<text x="14" y="%s" text-anchor="middle" transform="rotate(-90 14 %[1]s)">%s</text>`+"\n", num((plotTop+h-bottom)/2), escape(l.Y))
+	p.upright(14, (plotTop+h-bottom)/2, l.Y)
 	if l.Diagonal {
-		p.segment(ax.at(0), ay.at(0), ax.at(1), ay.at(1), "axis")
+		p.segment(ax.at(0), ay.at(0), ax.at(1), ay.at(1), "axis", "")
 	}
 	for _, m := range l.Marks {
 		if x := ax.at(m.X); x >= left && x <= width-right {
-			p.addf(`<g><title>%s</title>`, escape(m.Name))
-			p.segment(x, plotTop, x, h-bottom, "mark")
-			p.addf("</g>\n")
+			p.segment(x, plotTop, x, h-bottom, "mark", m.Name)
 		}
 	}
 	for i, s := range l.Series {
@@ -141,22 +153,39 @@ func (l *Lines) AppendSVG(dst []byte, mode Mode) []byte {
 		if len(x) == 0 {
 			continue
 		}
-		p.addf(`<path class="line k%d" d="`, i%colours)
 		for j := range x {
-			c := byte('L')
-			if j == 0 {
-				c = 'M'
-			}
-			p.addf("%c%s %s", c, num(ax.at(x[j])), num(ay.at(y[j])))
+			x[j], y[j] = ax.at(x[j]), ay.at(y[j])
 		}
-		p.addf("\"><title>%s</title></path>\n", escape(s.Name))
-		if len(x) <= maxMarkers {
+		if !s.Points {
+			p.line(i, x, y, s.Name)
+		}
+		if s.Points || len(x) <= maxMarkers {
 			for j := range x {
-				p.marker(i, ax.at(x[j]), ay.at(y[j]))
+				p.marker(i, x[j], y[j])
 			}
 		}
 	}
-	return p.end()
+}
+
+// tick is a labelled value of an axis.
+type tick struct {
+	at   float64
+	name string
+}
+
+// ticks returns the ticks of the axis of X, about n of them. A character is so wide in the unit of the axis.
+func (l *Lines) ticks(ax axis, n int, character float64) (all []tick) {
+	for i, name := range l.Names {
+		room := (ax.to - ax.from) / float64(len(l.Names)) / character
+		all = append(all, tick{float64(i), clip(name, max(int(room)-1, 2))})
+	}
+	if len(all) > 0 {
+		return all
+	}
+	for _, v := range ax.ticks(n) {
+		all = append(all, tick{v, Number(v)})
+	}
+	return all
 }
 
 // entry is a name in a legend.

@@ -50,12 +50,36 @@ const defs = `<defs>
 const Defs = `<svg class="chart" width="0" height="0" style="position:absolute" aria-hidden="true" focusable="false">` + defs + `</svg>
 `
 
-// picture builds an SVG.
-type picture struct{ b []byte }
+// canvas is what pictures are drawn on. Coordinates are in pixels, classes are those of Style without the first word.
+type canvas interface {
+	text(x, y float64, anchor, class, s string)         // anchor is start, middle or end
+	upright(x, y float64, s string)                     // text that is read from below, with its middle at x, y
+	segment(x1, y1, x2, y2 float64, class, name string) // a straight line; name is a tooltip, if it is not empty
+	box(x, y, w, h float64, class, tip string)          // a rectangle with a tooltip
+	marker(i int, x, y float64)                         // of series i
+	line(i int, x, y []float64, name string)            // of series i
+}
 
-// begin opens a picture of a size, in pixels. about describes it for readers who do not see it.
-func begin(dst []byte, mode Mode, w, h float64, title, about string) *picture {
-	p := &picture{dst}
+// opener begins a picture of a size, in pixels. about describes it for readers who do not see it.
+type opener func(w, h float64, title, about string) canvas
+
+// svg builds an SVG.
+type svg struct{ b []byte }
+
+var _ canvas = (*svg)(nil)
+
+// svgOf appends a picture as SVG.
+func svgOf(dst []byte, mode Mode, draw func(open opener)) []byte {
+	p := &svg{dst}
+	draw(func(w, h float64, title, about string) canvas {
+		p.begin(mode, w, h, title, about)
+		return p
+	})
+	return append(p.b, "</svg>\n"...)
+}
+
+// begin opens the picture.
+func (p *svg) begin(mode Mode, w, h float64, title, about string) {
 	p.addf(`<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 %s %s" width="%s" height="%s" role="img" aria-label="%s">`+"\n",
 		num(w), num(h), num(w), num(h), escape(strings.TrimSuffix(title, ".")+". "+about))
 	if mode == File {
@@ -63,27 +87,28 @@ func begin(dst []byte, mode Mode, w, h float64, title, about string) *picture {
 		p.b = append(p.b, defs...)
 		p.addf(`<rect width="%s" height="%s" style="fill:var(--paper)"/>`+"\n", num(w), num(h))
 	}
-	return p
 }
 
-// end closes the picture and returns it.
-func (p *picture) end() []byte { return append(p.b, "</svg>\n"...) }
-
 // addf adds formatted text, which is not escaped.
-func (p *picture) addf(format string, args ...any) { p.b = fmt.Appendf(p.b, format, args...) }
+func (p *svg) addf(format string, args ...any) { p.b = fmt.Appendf(p.b, format, args...) }
 
-// text adds text. anchor is start, middle or end.
-func (p *picture) text(x, y float64, anchor, class, s string) {
+func (p *svg) text(x, y float64, anchor, class, s string) {
 	p.addf(`<text x="%s" y="%s" text-anchor="%s" class="%s">%s</text>`+"\n", num(x), num(y), anchor, class, escape(s))
 }
 
-// segment adds a straight line.
-func (p *picture) segment(x1, y1, x2, y2 float64, class string) {
+func (p *svg) upright(x, y float64, s string) {
+	p.addf(`<text x="%s" y="%s" text-anchor="middle" transform="rotate(-90 %[1]s %[2]s)">%s</text>`+"\n", num(x), num(y), escape(s))
+}
+
+func (p *svg) segment(x1, y1, x2, y2 float64, class, name string) {
+	if name != "" {
+		p.addf(`<g><title>%s</title>`, escape(name))
+		defer p.addf("</g>\n")
+	}
 	p.addf(`<line x1="%s" y1="%s" x2="%s" y2="%s" class="%s"/>`+"\n", num(x1), num(y1), num(x2), num(y2), class)
 }
 
-// box adds a rectangle with a tooltip.
-func (p *picture) box(x, y, w, h float64, class, tip string) {
+func (p *svg) box(x, y, w, h float64, class, tip string) {
 	p.addf(`<rect x="%s" y="%s" width="%s" height="%s" class="%s">`, num(x), num(y), num(w), num(h), class)
 	if tip != "" {
 		p.addf(`<title>%s</title>`, escape(tip))
@@ -91,8 +116,19 @@ func (p *picture) box(x, y, w, h float64, class, tip string) {
 	p.addf("</rect>\n")
 }
 
-// marker adds the marker of a series.
-func (p *picture) marker(i int, x, y float64) {
+func (p *svg) line(i int, x, y []float64, name string) {
+	p.addf(`<path class="line k%d" d="`, i%colours)
+	for j := range x {
+		c := byte('L')
+		if j == 0 {
+			c = 'M'
+		}
+		p.addf("%c%s %s", c, num(x[j]), num(y[j]))
+	}
+	p.addf("\"><title>%s</title></path>\n", escape(name))
+}
+
+func (p *svg) marker(i int, x, y float64) {
 	i %= colours
 	const r = 3.5
 	switch i {

@@ -27,7 +27,7 @@ func (l *Lines) AppendText(dst []byte, cols, rows int) []byte {
 	for i, s := range l.Series {
 		x, y := l.points(s)
 		for j := range x {
-			if j > 0 {
+			if j > 0 && !s.Points {
 				join(cells, ax.at(x[j-1]), ay.at(y[j-1]), ax.at(x[j]), ay.at(y[j]))
 			}
 		}
@@ -49,10 +49,10 @@ func (l *Lines) AppendText(dst []byte, cols, rows int) []byte {
 		dst = fmt.Appendf(dst, "%*s |%s\n", wide, labels[i], strings.TrimRight(string(row), " "))
 	}
 	dst = fmt.Appendf(dst, "%*s +%s\n", wide, "", strings.Repeat("-", cols))
-	marks := []byte(strings.Repeat(" ", wide+2+cols+12))
-	for _, v := range ax.ticks(max(2, cols/14)) {
-		at := wide + 2 + cell(ax.at(v))
-		copy(marks[at:], Number(v))
+	marks := []rune(strings.Repeat(" ", wide+2+cols+12))
+	for _, t := range l.ticks(ax, max(2, cols/14), 1) {
+		at := wide + 2 + cell(ax.at(t.at))
+		copy(marks[at:], []rune(t.name))
 	}
 	dst = append(dst, strings.TrimRight(string(marks), " ")...)
 	dst = fmt.Appendf(dst, "  %s\n", l.X)
