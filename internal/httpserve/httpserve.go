@@ -2,7 +2,7 @@
 
 // Package httpserve runs an HTTP server until a context ends.
 //
-//	err := httpserve.Until(ctx, listener, &http.Server{Handler: h, …}, 5*time.Second)
+//	err := httpserve.Until(ctx, httpserve.Bound(listener, 16384), &http.Server{Handler: h, …}, 5*time.Second)
 package httpserve
 
 import (

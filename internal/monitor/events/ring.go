@@ -103,11 +103,13 @@ func (r *Ring) put(e Event, at time.Time) {
 }
 
 // End records that an event ends now. It does nothing if newer events have replaced it.
-func (r *Ring) End(m Mark) {
+func (r *Ring) End(m Mark) { r.EndAt(m, time.Now()) }
+
+// EndAt is End for a caller that knows the time.
+func (r *Ring) EndAt(m Mark, now time.Time) {
 	if r == nil || m.count == 0 {
 		return
 	}
-	now := time.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.count-m.count >= Capacity {
