@@ -21,6 +21,8 @@ type Table struct {
 type Command struct {
 	Name string
 	Sets []*FlagSet // empty: it has no options
+	// Summary is the purpose in one line, for the manual; empty: the first sentence of the help.
+	Summary string
 	// Run runs the command with the arguments after its name.
 	Run func(ctx context.Context, p *Process, c *Command, args []string) error
 }

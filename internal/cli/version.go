@@ -30,6 +30,14 @@ func Version() string {
 	return "gvw " + v + " " + info.GoVersion + rest + "\nwrites and reads models of Vowpal Wabbit 9.11.9"
 }
 
+// Released returns the version and the day of a release, which are empty in other builds.
+func Released() (version, date string) {
+	if parts := strings.Fields(release); len(parts) == 3 {
+		return parts[0], parts[2]
+	}
+	return "", ""
+}
+
 // recorded returns the commit and the date of its day, as far as the build has recorded them.
 func recorded(settings []debug.BuildSetting) (s string) {
 	for _, kv := range settings {
