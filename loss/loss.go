@@ -11,15 +11,16 @@ import (
 // (logistic: -50 to 50).
 type Range struct{ Min, Max float32 }
 
-// Clip limits p to the range; NaN becomes 0, as in vw.
+// Clip limits p to the range; NaN becomes 0, as in vw. Max may be less than Min, since a user may give one limit and the
+// other one is 0 then: as in vw Max counts first here, and Min in the slope of the squared loss.
 func (r Range) Clip(p float32) float32 {
 	switch {
 	case p != p:
 		return 0
-	case p < r.Min:
-		return r.Min
 	case p > r.Max:
 		return r.Max
+	case p < r.Min:
+		return r.Min
 	}
 	return p
 }

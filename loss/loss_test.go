@@ -82,6 +82,24 @@ func TestRange(t *testing.T) {
 }
 
 // The derivatives are those of the loss, by central differences.
+// With --max_prediction -1 vw has the range from 0 to -1. Its predictions are -1 then, and the slopes of the squared loss
+// are those at 0 for predictions below 0 (measured with 9.11.9, by the weights of --nn).
+func TestRangeOfOneGivenLimit(t *testing.T) {
+	r := Range{Min: 0, Max: -1}
+	squared, err := New("squared")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ p, clipped, slope float32 }{{-2, 0, 2}, {-0.5, -1, 2}, {3, -1, 0}} {
+		if got := r.Clip(c.p); got != c.clipped {
+			t.Errorf("Clip(%v) = %v, want %v", c.p, got, c.clipped)
+		}
+		if got := squared.First(r, c.p, -1); got != c.slope {
+			t.Errorf("First(%v) = %v, want %v", c.p, got, c.slope)
+		}
+	}
+}
+
 func TestDerivativesAreThoseOfTheLoss(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, l := range losses {

@@ -49,7 +49,13 @@ func (squared) UnsafeUpdate(p, y, scale float32) float32 { return 2 * (y - p) * 
 func (squared) SquareGrad(p, y float32) float32 { return 4 * (p - y) * (p - y) }
 
 func (squared) First(r Range, p, y float32) float32 {
-	return 2 * (min(max(p, r.Min), r.Max) - y)
+	switch { // Min first, as in vw
+	case p < r.Min:
+		p = r.Min
+	case p > r.Max:
+		p = r.Max
+	}
+	return 2 * (p - y)
 }
 
 func (squared) Second(r Range, p, _ float32) float32 {

@@ -19,7 +19,7 @@ import (
 // training.
 type Regressor struct {
 	Header
-	Section []byte  // what a learner keeps beside weights; its length follows from the kept options
+	Section []byte  // what a learner keeps beside weights; its form follows from the kept options
 	Resume  *Resume // nil: for prediction only, without the state beside the weights
 	Weights View
 	Bare    bool // text lists the weights without the state beside them, as vw's does after a test
@@ -35,7 +35,7 @@ func (r *Regressor) check() error {
 	default:
 		errs = append(errs, v.check(r.Bits))
 	}
-	if n, err := r.sectionSize(); err != nil || n != len(r.Section) {
+	if n, err := r.sectionSize(); r.growing() == nil && (err != nil || n != len(r.Section)) {
 		errs = append(errs, fmt.Errorf("model: a section of %d bytes, but the kept options ask for %d", len(r.Section), n))
 	}
 	if r.LDA != 0 {

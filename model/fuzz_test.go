@@ -20,6 +20,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add(encoded(f, sample(false)))
 	f.Add(encoded(f, sample(true)))
+	f.Add(encoded(f, treeModel(treeSection())))
 	limits := Limits{Bits: 12}
 	f.Fuzz(func(t *testing.T, file []byte) {
 		r, err := Read(bytes.NewReader(file), limits)

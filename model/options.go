@@ -135,12 +135,14 @@ func (h *Header) Float(name string) (float32, bool) {
 // the four options the rule is both. The FTRL family has sums of its own.
 func (h *Header) floats() int {
 	switch {
-	case h.Has("coin"):
+	case h.Has("coin"), h.Has("freegrad"):
 		return 6
 	case h.Has("pistol"):
 		return 4
 	case h.Has("ftrl"):
 		return 3
+	case h.Has("svrg"):
+		return 1
 	}
 	adaptive, normalized := h.Has("adaptive"), h.Has("normalized")
 	if !adaptive && !normalized && !h.Has("sgd") && !h.Has("invariant") {

@@ -46,6 +46,14 @@ func (c *classBase) Scores(scores []float32, fs []feature.Feature, initial float
 			scores[i] += float32(row[i*stride] * f.Value)
 		}
 	}
+	if c.cfg.Rule != FreeGrad {
+		return
+	}
+	for i, s := range scores {
+		if s != s { // as Learn does
+			scores[i] = 0
+		}
+	}
 }
 
 // Update predicts again, since the range may have grown, and also learns from an example

@@ -32,11 +32,11 @@ func someFeatures(i int) []feature.Feature {
 	return fs
 }
 
-// Each class of Proximal and Pistol has the weights of a learner that sees only "mine" and
+// Each class of Proximal, Pistol and FreeGrad has the weights of a learner that sees only "mine" and
 // "not mine". Coin's classes share their sums.
 func TestClassesAreLearnersOfTheirOwn(t *testing.T) {
-	const k, width = 3, 4
-	for _, rule := range []Rule{Proximal, Pistol} {
+	const k, width = 3, 4 // weights from one feature to the next
+	for _, rule := range []Rule{Proximal, Pistol, FreeGrad} {
 		all := classes(t, defaults(rule), k)
 		single := make([]*Learner, k)
 		for class := range single {
@@ -64,8 +64,9 @@ func TestClassesAreLearnersOfTheirOwn(t *testing.T) {
 		}
 		for class, lr := range single {
 			for i := range 16 {
-				got := all.Whole.Weights()[(i*width+class)*4:][:4]
-				if want := lr.Weights()[i*4:][:4]; !slices.Equal(got, want) {
+				stride := rule.Stride()
+				got := all.Whole.Weights()[(i*width+class)*stride:][:stride]
+				if want := lr.Weights()[i*stride:][:stride]; !slices.Equal(got, want) {
 					t.Fatalf("%v: class %d: weight %d is %v, alone %v", rule, class, i, got, want)
 				}
 			}
@@ -99,6 +100,10 @@ func TestClassesAsVW(t *testing.T) {
 			{0.174437, 3.51351, 8.48649, 3, -0.594378, 2.48649},
 			{-0.207273, -3.36842, 8.63158, 3, -0.575758, 2.63158},
 		}, Sums{Norm: 4.22222, TotalWeight: 4}},
+		{FreeGrad, [2]float32{0, 0}, [2][]float32{
+			{0.232041, -3.53592, 78.0717, 6, 6, 0.41068},
+			{-0.232041, 3.53592, 78.0717, 6, 6, 0.41068},
+		}, Sums{TotalWeight: 4}},
 	} {
 		t.Run(c.rule.String(), func(t *testing.T) {
 			lr := classes(t, defaults(c.rule), 2)
@@ -152,7 +157,7 @@ func TestClassesMeetExamplesWithoutWeight(t *testing.T) {
 
 // Watch is called once for each class that learns, before its weights change.
 func TestWatchSeesEachClass(t *testing.T) {
-	for _, rule := range []Rule{Proximal, Pistol, Coin} {
+	for _, rule := range []Rule{Proximal, Pistol, Coin, FreeGrad} {
 		lr := classes(t, defaults(rule), 3)
 		var seen []int
 		lr.Whole.Watch = func(class int, _ float32) {
@@ -184,7 +189,7 @@ func TestClassesMustFit(t *testing.T) {
 }
 
 func TestClassesDoNotAllocate(t *testing.T) {
-	for _, rule := range []Rule{Proximal, Pistol, Coin} {
+	for _, rule := range []Rule{Proximal, Pistol, Coin, FreeGrad} {
 		lr := classes(t, defaults(rule), 5)
 		fs, ex := someFeatures(1), feature.Example{Label: 1, Weight: 1}
 		lr.Learn(fs, &ex, 2)
@@ -195,7 +200,7 @@ func TestClassesDoNotAllocate(t *testing.T) {
 }
 
 func BenchmarkLearn(b *testing.B) {
-	for _, rule := range []Rule{Proximal, Pistol, Coin} {
+	for _, rule := range []Rule{Proximal, Pistol, Coin, FreeGrad} {
 		fs := make([]feature.Feature, 75)
 		for i := range fs {
 			fs[i] = feature.Feature{Index: uint32(i * 3), Value: 0.5}

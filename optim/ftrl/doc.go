@@ -26,17 +26,24 @@
 //	  v = (α + wealth)/(L·m·(L·m + s))·z predicts Σ v·x / avg,
 //	  avg = Σ h·Σ(x/m)² / Σ h over the examples so far
 //	  then with the new m and L: w = v;  z -= G;  s += |G|;  wealth -= G·w;  w /= avg
+//	FreeGrad (--freegrad; Mhammedi and Koolen, 2020), sums z, s, R, the first |G| h
+//	and the largest one H, with G = x·dLoss/dp, of which h examples weigh:
+//	  v = -z·ε·(2s + H|z|)·h²/(2·(s + H|z|)²·√s)·e**(z²/(2s + 2H|z|)) predicts Σ v·x
+//	  then w = v;  G is clipped to H;  z += h·G;  s += h·G²;  R += h·|G|/H
+//	  with Restart the sums begin again when H/h > R + 2, and with Project ‖v‖ is
+//	  limited to Radius, or to ε·√(1 + Σ h·‖G‖ / the largest ‖G‖)
 //
 // # Contract
 //
 // The numbers are those of vw 9.11.9, its habits included. The weights of Pistol
-// are those of the features' last predictions: what an example changed shows when
-// its features come again. Coin learns from the prediction of the sums, but the
-// prediction returned, as vw prints it, is that of the weights before the
+// and FreeGrad are those of the features' last predictions: what an example changed
+// shows when its features come again. Coin learns from the prediction of the sums, but
+// the prediction returned, as vw prints it, is that of the weights before the
 // example. That of Proximal and Coin is limited to the range of the labels before
 // the example's own, [Learner].Shown. l1 and l2 apply only to Proximal.
 //
-// A weight has four floats (Coin: eight), in vw's order; [Learner.Slots] are those
-// that a model keeps. Weights and [Sums] are the whole state. There is no rule to
-// average such weights over ranks, so the learner is for one process.
+// A weight has four floats (Coin and FreeGrad: eight), in vw's order; [Learner.Slots]
+// are those that a model keeps. Weights and [Sums] are the whole state, but for
+// FreeGrad's adaptive radius, which vw's models lack. There is no rule to average such
+// weights over ranks, so the learner is for one process.
 package ftrl

@@ -20,10 +20,11 @@ const (
 	Proximal
 	Pistol
 	Coin
+	FreeGrad
 )
 
 // names holds vw's option of each rule.
-var names = []string{"", "ftrl", "pistol", "coin"}
+var names = []string{"", "ftrl", "pistol", "coin", "freegrad"}
 
 // String is vw's option, without dashes; empty for None. A rule that does not exist has its number.
 func (r Rule) String() string {
@@ -43,7 +44,7 @@ func Named(name string) (Rule, bool) {
 	return None, false
 }
 
-// Defaults are vw's α and β.
+// Defaults are vw's α and β. FreeGrad has none.
 func (r Rule) Defaults() (alpha, beta float32) {
 	switch r {
 	case Pistol:
@@ -61,9 +62,9 @@ func (l *Learner) Reader() *Learner {
 	return &r
 }
 
-// Stride returns the number of floats per weight: 4, Coin's 8.
+// Stride returns the number of floats per weight: 4, or 8 of Coin and FreeGrad.
 func (r Rule) Stride() int {
-	if r == Coin {
+	if r >= Coin {
 		return 8
 	}
 	return 4
@@ -74,7 +75,7 @@ func (r Rule) Slots() []int {
 	switch r {
 	case Pistol:
 		return []int{0, 1, 2, 3}
-	case Coin:
+	case Coin, FreeGrad:
 		return []int{0, 1, 2, 3, 4, 5}
 	}
 	return []int{0, 1, 2}
@@ -86,6 +87,8 @@ type Config struct {
 	Bits        uint    // log2 of the number of weights, 1 to 32
 	Alpha, Beta float32 // as in the formulas; Rule.Defaults has vw's values
 	L1, L2      float32 // of Proximal; 0: none
+
+	FreeGrad FreeGradConfig // of FreeGrad
 }
 
 // Validate reports every fault at once.
@@ -96,12 +99,15 @@ func (c *Config) Validate() error {
 			faults = append(faults, fmt.Errorf("ftrl: "+format, args...))
 		}
 	}
-	check(c.Rule > None && int(c.Rule) < len(names), "rule %d: want Proximal, Pistol or Coin", c.Rule)
+	check(c.Rule > None && int(c.Rule) < len(names), "rule %d: want Proximal, Pistol, Coin or FreeGrad", c.Rule)
 	check(c.Bits >= 1 && c.Bits <= 32, "%d bits: there must be 2^1 to 2^32 weights", c.Bits)
 	check(c.Alpha >= 0 && c.Alpha <= math.MaxFloat32, "alpha %v: want a finite number of 0 or more", c.Alpha)
 	check(c.Beta >= 0 && c.Beta <= math.MaxFloat32, "beta %v: want a finite number of 0 or more", c.Beta)
 	check(c.L1 >= 0 && c.L2 >= 0, "l1 %v, l2 %v: want 0 or more", c.L1, c.L2)
 	check(c.Rule == Proximal || c.L1 == 0 && c.L2 == 0, "l1 %v, l2 %v: only Proximal has them", c.L1, c.L2)
+	if c.Rule == FreeGrad {
+		c.FreeGrad.check(check)
+	}
 	return errors.Join(faults...)
 }
 
@@ -109,11 +115,11 @@ func (c *Config) Validate() error {
 type Learner struct {
 	// Range limits predictions; the caller lets it follow the labels, the one of
 	// the example at hand included. Shown is the range before that label: it
-	// limits the prediction that Learn returns, but for Pistol, as in vw.
+	// limits the prediction that Learn returns, but for Pistol and FreeGrad, as in vw.
 	Range, Shown loss.Range
 
-	// PredictFirst makes Learn of Pistol return the prediction by the weights that the
-	// example before has left, limited to Shown. The other rules always do so.
+	// PredictFirst makes Learn of Pistol and FreeGrad return the prediction by the weights that
+	// the example before has left, limited to Shown. The other rules always do so.
 	PredictFirst bool
 
 	// Watch is called by Learn with an example's label, if it is not nil: with the prediction
@@ -121,15 +127,24 @@ type Learner struct {
 	// one that learns.
 	Watch func(class int, prediction float32)
 
-	cfg   Config
-	loss  loss.Loss
-	w     []float32
-	sums  Sums
+	// Undefined is the number of examples for which FreeGrad's prediction was no number when it
+	// learned: importance weights below 1 can make a sum of squares negative. As in vw such a
+	// prediction is 0.
+	Undefined int
+
+	cfg  Config
+	loss loss.Loss
+	w    []float32
+	sums Sums
+
+	freeGrad freeGrad
+
 	class int
 	own   []float32 // w from the first weight of the current class on
 }
 
-// Sums are a learner's state outside the weights. Only Coin has them.
+// Sums are a learner's state outside the weights that a model keeps. Coin has them; FreeGrad has
+// TotalWeight.
 type Sums struct {
 	Norm        float64 // Σ weight·Σ(x/m)²
 	TotalWeight float64
@@ -140,7 +155,7 @@ func New(cfg Config, l loss.Loss) (*Learner, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	lr := &Learner{cfg: cfg, loss: l}
+	lr := &Learner{cfg: cfg, loss: l, freeGrad: freeGrad{norms: 1}}
 	lr.Range, _ = loss.DefaultRange(l)
 	lr.Shown = lr.Range
 	lr.w = make([]float32, lr.Stride()<<cfg.Bits)
@@ -154,7 +169,7 @@ func (l *Learner) Config() Config { return l.cfg }
 // Weights returns the floats of all weights, Stride of them each.
 func (l *Learner) Weights() []float32 { return l.w }
 
-// Stride returns the number of floats per weight: 4, Coin's 8.
+// Stride returns the number of floats per weight: 4, or 8 of Coin and FreeGrad.
 func (l *Learner) Stride() int { return l.cfg.Rule.Stride() }
 
 // Slots returns the floats of a weight that a model keeps: w and the sums.
@@ -177,6 +192,9 @@ func (l *Learner) dot(fs []feature.Feature, p float32) float32 {
 	stride := l.Stride()
 	for _, f := range fs {
 		p += float32(l.own[int(f.Index)*stride] * f.Value)
+	}
+	if p != p && l.cfg.Rule == FreeGrad {
+		return 0 // as learn does
 	}
 	return p
 }
@@ -214,7 +232,9 @@ func (l *Learner) Learn(fs []feature.Feature, ex *feature.Example) (raw, clipped
 
 // predictsFirst reports whether Learn returns the prediction by the weights after the previous
 // example.
-func (l *Learner) predictsFirst() bool { return l.cfg.Rule != Pistol || l.PredictFirst }
+func (l *Learner) predictsFirst() bool {
+	return l.cfg.Rule != Pistol && l.cfg.Rule != FreeGrad || l.PredictFirst
+}
 
 // learn predicts the example, which has a label, and learns from it. It returns the
 // prediction by which it has learned. An example without weight moves no weight, but may
@@ -230,6 +250,15 @@ func (l *Learner) learn(fs []feature.Feature, ex *feature.Example) (raw, clipped
 		clipped = l.Range.Clip(raw)
 		l.watch(clipped)
 		l.pistol(fs, l.slope(clipped, ex))
+	case FreeGrad:
+		var norm float32
+		if raw, norm = l.roam(fs, ex.Weight); raw != raw {
+			raw = 0
+			l.Undefined++
+		}
+		clipped = l.Range.Clip(raw)
+		l.watch(clipped)
+		l.grad(fs, l.loss.First(l.Range, clipped, ex.Label), ex.Weight, norm)
 	default:
 		var average float32
 		raw, average = l.bet(fs, ex.Weight)

@@ -13,7 +13,7 @@ import (
 // defaults has vw's α and β.
 func defaults(rule Rule) Config {
 	alpha, beta := rule.Defaults()
-	return Config{Rule: rule, Bits: 8, Alpha: alpha, Beta: beta}
+	return Config{Rule: rule, Bits: 8, Alpha: alpha, Beta: beta, FreeGrad: FreeGradConfig{Wealth: 1}}
 }
 
 func learner(t testing.TB, cfg Config) *Learner {
@@ -56,6 +56,9 @@ func TestTwoExamplesAsVW(t *testing.T) {
 		{Coin, [2]float32{0, 0}, [2]float32{1, 2.71804}, map[int][]float32{
 			a: {0.0742723, 2.7027, 9.2973, 3, -0.503401, 3.2973}, b: {0, 2, 2, 1, 0, 2}, constant: {0.222817, -1.2973, 5.2973, 1, -1.5102, 3.2973},
 		}},
+		{FreeGrad, [2]float32{0, 0.464082}, [2]float32{1, 2.143537}, map[int][]float32{
+			a: {0.232041, -3.07184, 80.5742, 6, 6, 0.488027}, b: {0, -2, 8, 2, 2, 0}, constant: {0.232041, 0, 12, 2, 2.92816, 1},
+		}},
 	} {
 		t.Run(c.rule.String(), func(t *testing.T) {
 			lr := learner(t, defaults(c.rule))
@@ -91,7 +94,7 @@ func near(got, want float32) bool {
 
 // An example without label or weight changes nothing.
 func TestPredictingLearnsNothing(t *testing.T) {
-	for _, rule := range []Rule{Proximal, Pistol, Coin} {
+	for _, rule := range []Rule{Proximal, Pistol, Coin, FreeGrad} {
 		lr := learner(t, defaults(rule))
 		for _, ex := range []feature.Example{{Label: feature.NoLabel, Weight: 1}, {Label: 1, Weight: 0}} {
 			lr.Learn([]feature.Feature{{Index: 1, Value: 2}}, &ex)
@@ -131,13 +134,15 @@ func TestConfig(t *testing.T) {
 		{Rule: Proximal, Bits: 8, L2: -1},
 		{Rule: Pistol, Bits: 8, Alpha: -1},
 		{Rule: Pistol, Bits: 8, Beta: float32(math.NaN())},
+		{Rule: FreeGrad, Bits: 8},
+		{Rule: FreeGrad, Bits: 8, FreeGrad: FreeGradConfig{Wealth: 1, Radius: -1}},
 		{Rule: 9, Bits: 8},
 	} {
 		if err := c.Validate(); err == nil {
 			t.Errorf("%+v is accepted", c)
 		}
 	}
-	for _, rule := range []Rule{Proximal, Pistol, Coin} {
+	for _, rule := range []Rule{Proximal, Pistol, Coin, FreeGrad} {
 		if got, ok := Named(rule.String()); !ok || got != rule {
 			t.Errorf("Named(%q) = %v, %v", rule.String(), got, ok)
 		}
@@ -148,7 +153,7 @@ func TestConfig(t *testing.T) {
 }
 
 func TestLearningDoesNotAllocate(t *testing.T) {
-	for _, rule := range []Rule{Proximal, Pistol, Coin} {
+	for _, rule := range []Rule{Proximal, Pistol, Coin, FreeGrad} {
 		lr := learner(t, defaults(rule))
 		fs := []feature.Feature{{Index: 1, Value: 2}, {Index: 7, Value: -1}}
 		ex := feature.Example{Label: 1, Weight: 1}

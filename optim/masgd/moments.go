@@ -87,10 +87,14 @@ func (e Every) Rounds(examples, batch float64, seed uint64, pass int) Rounds {
 	switch {
 	case e.Random > 0:
 		return e.random(min(max(1, math.Ceil(examples/batch)), maxSteps), seed, pass)
-	case e.Pass(), e.Amount.Share == 1: // all examples, also where ranks have unequal numbers of them
+	case e.Pass():
 		return Even(1)
+	case e.Amount.N == 0:
+		// The number of rounds depends on the share only: 0.1 is ten rounds, also where the mean is no whole number.
+		// There are at most as many rounds as examples.
+		return Even(uint64(min(math.Ceil(1/e.Amount.Share), max(1, math.Ceil(examples)), maxSteps)))
 	}
-	return Even(uint64(min(max(1, math.Ceil(examples/e.Amount.Of(examples))), maxSteps)))
+	return Even(uint64(min(max(1, math.Ceil(examples/float64(e.Amount.N))), maxSteps)))
 }
 
 // Even returns n rounds of equal length.

@@ -192,6 +192,10 @@ func (s *Slots) Rate(ex *feature.Example) float32 {
 // At returns weight i as the table has it, without pending regularisation.
 func (s *Slots) At(i uint32) float32 { return s.Whole.t.w[int(i)*s.Whole.Stride()] }
 
+// Norm returns the greatest |x| of the feature of weight i if the rule is normalised, and otherwise
+// weight i: vw reads it at the same place.
+func (s *Slots) Norm(i uint32) float32 { return s.Whole.t.w[int(i)*s.Whole.Stride()+s.Whole.t.norm] }
+
 // Set changes weight i as the table has it.
 func (s *Slots) Set(i uint32, v float32) {
 	l := s.Whole

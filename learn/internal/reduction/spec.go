@@ -22,8 +22,12 @@ type Spec struct {
 	Above bool
 	// Bottom reports whether the learner has an update rule of its own, in place of vw's gd. Its
 	// table has rows of Plan.Slots floats, a power of two apart, for each of the features, and its
-	// settings are those of the plain rule. A model has all rows, without resume state.
+	// settings are those of the plain rule. A model has all rows, without resume state, unless
+	// Plan.Kept is set.
 	Bottom bool
+	// Staged reports whether the learner learns in several passes only ([Stages]), so that no server
+	// can train it.
+	Staged bool
 	// PredictsFirst reports whether vw predicts an example before it learns from it, so that the
 	// prediction that it shows is within the range of earlier labels.
 	PredictsFirst bool
@@ -75,6 +79,8 @@ type Setting struct {
 	Link         string   // name of the link function
 	Interactions []string // namespaces that are crossed
 
+	Options Values // of the learner
+
 	Adaptive, Normalized bool // rules of SGD that the caller asks for
 }
 
@@ -85,8 +91,11 @@ type Plan struct {
 	// Positive draws the initial weights from 0 to 0.1, unless the options set another value.
 	Positive bool
 	// Start sets the initial floats of a row, whose first one has this number in the table. nil:
-	// they are as the options set them.
+	// the first one is as the options set it.
 	Start func(row []float32, first uint64)
+	// Kept is the number of floats at the beginning of a row that a model of a learner with its own
+	// rule keeps, as that of a linear learner with resume state; 0: the model has all rows.
+	Kept int
 	// Alone is why several ranks cannot train the learner; empty: they can.
 	Alone string
 	Make  func(*Env) (Learner, error)
@@ -94,6 +103,7 @@ type Plan struct {
 	// Classes is the number of classes of a learner of other labels than simple ones, and
 	// MakeClassifier takes the place of Make.
 	Classes        int
+	AnyLabel       bool // labels of other classes than 1 to Classes are learned, too
 	MakeClassifier func(*Env) (Classifier, error)
 }
 
@@ -140,10 +150,48 @@ type Stateful interface {
 	SetState(words []uint64)
 }
 
+// Steady is a learner with state that only Learn and EndPass change. If vw predicts before it learns
+// (Spec.PredictsFirst), the prediction of an example is that before Learn changes the state.
+type Steady interface {
+	Stateful
+	Steady()
+}
+
+// Growing is a learner with state in any number of words that is a multiple of a unit.
+type Growing interface {
+	Stateful
+	StateUnit() int
+}
+
+// Counter is a learner that counts the features of an example in its own way.
+type Counter interface {
+	// Features returns the number of features in the last Predict or Learn.
+	Features() int
+}
+
+// Advancer is a learner that follows all examples, also those that it does not learn from.
+type Advancer interface {
+	// Advance precedes Predict and Learn of an example that is processed once. Predictions that are
+	// only measured do not follow it.
+	Advance(ex *feature.Example)
+}
+
 // Sectioned is a learner that keeps a section of a model. Package model has its form.
 type Sectioned interface {
 	AppendSection(dst []byte) []byte
 	SetSection(p []byte) error
+}
+
+// Stages is a learner that learns in stages of several passes.
+type Stages interface {
+	// Start is called before the first pass, with the weights of the options or of a loaded model.
+	Start()
+	// BeginPass is called before each pass, with the number of those that have ended.
+	BeginPass(done int)
+	// Combined may change the combined weights of all ranks at the end of a pass, before they become
+	// those of the next one. In a single process they are its own. done counts the pass. All ranks
+	// call it with the same weights.
+	Combined(w []float32, done int)
 }
 
 // PassEnder is a learner with work at the end of a pass.

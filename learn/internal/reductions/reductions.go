@@ -11,12 +11,16 @@ import (
 	"github.com/gvw-project/gvw/learn/internal/reduction/bootstrap"
 	"github.com/gvw-project/gvw/learn/internal/reduction/csoaa"
 	"github.com/gvw-project/gvw/learn/internal/reduction/ect"
+	"github.com/gvw-project/gvw/learn/internal/reduction/logmulti"
 	"github.com/gvw-project/gvw/learn/internal/reduction/lrq"
+	"github.com/gvw-project/gvw/learn/internal/reduction/marginal"
 	"github.com/gvw-project/gvw/learn/internal/reduction/multilabel"
 	"github.com/gvw-project/gvw/learn/internal/reduction/newmf"
 	"github.com/gvw-project/gvw/learn/internal/reduction/nn"
 	"github.com/gvw-project/gvw/learn/internal/reduction/quantiles"
 	"github.com/gvw-project/gvw/learn/internal/reduction/rank"
+	"github.com/gvw-project/gvw/learn/internal/reduction/stagepoly"
+	"github.com/gvw-project/gvw/learn/internal/reduction/svrg"
 )
 
 // All are the learners. A new one needs its package and its row here.
@@ -28,10 +32,14 @@ var All = []reduction.Spec{
 	rank.Spec,
 	bootstrap.Spec,
 	boosting.Spec,
+	stagepoly.Spec,
+	marginal.Spec,
 	quantiles.Spec,
 	csoaa.Spec,
 	multilabel.Spec,
 	ect.Spec,
+	logmulti.Spec,
+	svrg.Spec,
 }
 
 // Of returns the learners that the options enable.

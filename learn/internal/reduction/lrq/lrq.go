@@ -189,14 +189,14 @@ func (l *learner) Learn(b *feature.Batch, ex *feature.Example) reduction.Result 
 	l.multiply(b, ex, n, true)
 	l.keepPlaces()
 	l.all = l.join()
-	raw, score := l.env.Base.Learn(0, l.all, ex)
+	_, score := l.env.Base.Learn(0, l.all, ex)
 	l.own = *ex
 	l.own.HiddenSquares += squares(l.all)
 	l.multiply(b, ex, n+1, true)
 	l.shiftPlaces()
 	l.all = l.join()
-	l.own.HiddenSquares -= squares(l.all) // vw's plain rules keep the sum of the first time
-	l.env.Base.Learn(0, l.all, &l.own)
+	l.own.HiddenSquares -= squares(l.all)        // vw's plain rules keep the sum of the first time
+	raw, _ := l.env.Base.Learn(0, l.all, &l.own) // as in vw -r has the raw score of the second time
 	l.env.Base.End(ex)
 	return reduction.Result{Raw: raw, Score: score, Loss: l.env.LossOf(score, ex)}
 }
