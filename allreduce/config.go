@@ -26,6 +26,7 @@ import (
 	"github.com/gvw-project/gvw/internal/mesh"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
+	"github.com/gvw-project/gvw/internal/timeline"
 )
 
 // Config describes a rank: its job, its server, and how it communicates. The comment of each
@@ -162,15 +163,21 @@ type Config struct {
 
 	// Timeline receives what this rank does over time, as a Chrome trace that Perfetto opens:
 	// steps, collectives, and the parts of vectors that it sends and receives over
-	// connections. nil records nothing. Close writes the end.
+	// connections, and exchanges with the server by which internal/timeline puts all ranks on
+	// one clock. nil records nothing. Close writes the end.
 	Timeline io.Writer
+
+	// ServerLog has log lines for the server; nil sends none. A server that keeps no logs
+	// ignores them.
+	ServerLog *ServerLog
 
 	// Log receives long waits, refused connections and the choice of the transport; nil
 	// discards them.
 	Log *slog.Logger
 
-	library verbs.Library // source of RDMA devices; nil is libibverbs
-	driver  epoch.Driver  // moves the bytes; 0 chooses by platform and network
+	clock   *timeline.Clock // of Timeline; nil is this machine's
+	library verbs.Library   // source of RDMA devices; nil is libibverbs
+	driver  epoch.Driver    // moves the bytes; 0 chooses by platform and network
 }
 
 // OnLoss is a job's policy on the loss of a rank. All ranks of a job have the same.
@@ -313,6 +320,9 @@ func (c Config) Validate() error {
 	if !(c.SlowFactor == 0 || c.SlowFactor > 1) {
 		fault("SlowFactor: got %v, want 0 or more than 1", c.SlowFactor)
 	}
+	if l := c.ServerLog; l != nil && (l.Bytes < 0 || l.Rate < 0 || l.Burst < 0) {
+		fault("ServerLog: got Bytes %d, Rate %d and Burst %d, want 0 or more", l.Bytes, l.Rate, l.Burst)
+	}
 	if c.NoChecksum && c.mesh().Tagged() {
 		fault("NoChecksum: with a secret and without TLS, tags replace the checksums and protect the sums from changes on the way: leave NoChecksum out, use TLS, or set NoTags if no third party can reach the network")
 	}
@@ -361,7 +371,7 @@ func (c Config) join() client.JoinConfig {
 		Advertise: c.Advertise, Host: c.Host, Options: c.agreed(), Version: c.Version,
 		OnLoss: c.OnLoss, ReplaceTimeout: c.ReplaceTimeout, SlowFactor: c.SlowFactor,
 		DialTimeout: c.DialTimeout, StartTimeout: c.StartTimeout, Heartbeat: c.Heartbeat,
-		LostAfter: c.LostAfter, ServerTimeout: c.ServerTimeout,
+		LostAfter: c.LostAfter, ServerTimeout: c.ServerTimeout, Logs: c.ServerLog.queue(),
 	})
 	if c.Elastic {
 		j.Elastic = cmp.Or(c.StartTimeout, defaultStartTimeout)

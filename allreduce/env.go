@@ -5,6 +5,8 @@ package allreduce
 import (
 	"errors"
 	"fmt"
+	"net"
+	"strings"
 
 	"github.com/gvw-project/gvw/internal/rankenv"
 )
@@ -40,11 +42,21 @@ func ConfigFromEnv(lookup func(name string) (value string, set bool)) (Config, e
 	c := Config{
 		Server: r.Server, Job: r.Job, Total: r.Total, Rank: r.Rank, Generation: r.Generation, OnLoss: r.OnLoss,
 		Listen: r.Listen, ServerTimeout: r.ServerTimeout, Credentials: r.Credentials,
-		// The launcher that gives a secret is on this machine, so every connection is on the loopback.
-		NoTags: r.Credentials != nil,
+		// Under a launcher whose server is on the loopback interface every connection is.
+		NoTags: r.Credentials != nil && onLoopback(r.Server),
 	}
 	if err := c.Validate(); err != nil {
 		return Config{}, err
 	}
 	return c, nil
+}
+
+// onLoopback reports whether the host of an address is one of the loopback interface.
+func onLoopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		host = address
+	}
+	ip := net.ParseIP(strings.Trim(host, "[]"))
+	return ip != nil && ip.IsLoopback()
 }

@@ -85,6 +85,14 @@ func TestConfigFromTheEnvironment(t *testing.T) {
 
 // The secret is passed by a descriptor, which other processes cannot read, and only once.
 func TestSecretFromTheEnvironment(t *testing.T) {
+	for server, loopback := range map[string]bool{"gateway": false, "10.0.0.1:7": false, "127.0.0.1": true, "127.0.0.1:7": true, "[::1]:7": true} {
+		secretFromEnvironment(t, server, loopback)
+	}
+}
+
+// secretFromEnvironment passes a secret to a rank. Frames need no tags if all connections are on the loopback interface.
+func secretFromEnvironment(t *testing.T, server string, loopback bool) {
+	t.Helper()
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +105,7 @@ func TestSecretFromTheEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	fd := int(r.Fd())
-	env := environment(map[string]string{"GVW_SPAN_SERVER": "gateway", "GVW_TOTAL": "1", "GVW_NODE": "0", "GVW_SECRET_FD": strconv.Itoa(fd)})
+	env := environment(map[string]string{"GVW_SPAN_SERVER": server, "GVW_TOTAL": "1", "GVW_NODE": "0", "GVW_SECRET_FD": strconv.Itoa(fd)})
 	got, err := ConfigFromEnv(env)
 	_ = r.Close() // its descriptor is closed already
 	if err != nil {
@@ -107,8 +115,8 @@ func TestSecretFromTheEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *got.Credentials.Secret != *want || !got.NoTags {
-		t.Errorf("got another secret than was written, or tags on the loopback")
+	if *got.Credentials.Secret != *want || got.NoTags != loopback {
+		t.Errorf("server %s: got another secret than was written, or NoTags %v, want %v", server, got.NoTags, loopback)
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/internal/mesh"
 	"github.com/gvw-project/gvw/internal/monitor/events"
+	"github.com/gvw-project/gvw/internal/monitor/traffic"
 	"github.com/gvw-project/gvw/internal/shm"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/timeline"
@@ -47,7 +48,9 @@ type Group struct {
 	pairs    pairs
 	recorder *engine.FlightRecorder // nil: no TraceDir
 	timeline *timeline.Recorder     // nil: no Timeline
+	clock    serverClock            // of timeline
 	events   *events.Ring           // nil: a job of one rank
+	traffic  *traffic.Meter         // nil: a job of one rank
 
 	mu      sync.Mutex
 	closed  bool
@@ -68,10 +71,11 @@ func Local() *Group {
 func newGroup(cfg Config) *Group {
 	g := &Group{cfg: cfg, log: cfg.Log, dead: make(chan struct{}), closing: make(chan struct{})}
 	if cfg.Total > 1 {
-		g.events = events.New()
+		g.events, g.traffic = events.New(), traffic.New(time.Now())
 	}
+	g.clock.Clock = cfg.timelineClock()
 	if !cfg.Spare {
-		g.timeline = timeline.New(cfg.Timeline, cfg.Rank)
+		g.newTimeline(cfg.Rank)
 	}
 	g.segments = shm.Segments{Make: shm.NewSegment, Open: shm.OpenSegment}
 	g.steps = recovery.New(recovery.Config{
@@ -90,7 +94,7 @@ func (g *Group) newEpoch() *epoch.Epoch {
 		Chunk: c.Chunk, NoChecksum: c.NoChecksum, Tagged: c.mesh().Tagged(), Encrypted: c.Credentials != nil && c.Credentials.TLS != nil,
 		NoSharedMemory: c.NoSharedMemory, Driver: c.driver, Transport: epoch.Transport(c.Transport), Port: c.port(""),
 		Stall: c.Stall, MaxWait: c.MaxWait, Patience: cmp.Or(c.ServerTimeout, defaultServerTimeout), DialTimeout: c.DialTimeout,
-		Server: g.member, Mesh: g.mesh, Device: &g.device, Segments: g.segments, Recorder: g.recorder, Timeline: g.timeline, Events: g.events, Log: g.log,
+		Server: g.member, Mesh: g.mesh, Device: &g.device, Segments: g.segments, Recorder: g.recorder, Timeline: g.timeline, Events: g.events, Traffic: g.traffic, Log: g.log,
 	}, wired{g})
 }
 
@@ -121,6 +125,7 @@ func (g *Group) enterEpoch(w *client.Wiring) {
 		g.mesh.Accept()
 	}
 	g.steps.Begin(w)
+	g.traffic.Begin(time.Now(), traffic.Computing)
 	g.events.Add(events.Event{Kind: events.Epoch, Number: uint64(w.Epoch.N), Peer: -1}, time.Now())
 	e.Start()
 }
@@ -207,6 +212,10 @@ func (g *Group) register(ctx context.Context, checkpoint uint64) (*client.Member
 	}
 	j := cfg.join()
 	j.Checkpoint, j.Advertise, j.Waiting, j.Steps, j.Events = checkpoint, m.Advertised(), g.waiting, g.steps, g.events
+	j.Traffic = func() *traffic.Counts { return g.now().Engine.Counts(time.Now()) }
+	if cfg.Timeline != nil && (cfg.Spare || g.timeline.Traces()) {
+		j.Clock = &g.clock
+	}
 	member, err := client.Join(ctx, j)
 	if err != nil {
 		m.Close()
@@ -248,6 +257,7 @@ func (g *Group) wire(ctx context.Context, s Shard) error {
 	if s.Took == 0 {
 		_, s.Took, _ = g.steps.Pace()
 	}
+	g.traffic.Begin(time.Now(), traffic.Waiting)
 	w, err := g.member.Ready(ctx, s)
 	if err != nil {
 		return fmt.Errorf("rank %d: the job does not start: %w", g.cfg.Rank, engine.FromServer(g.cfg.Rank, err))

@@ -97,7 +97,7 @@ type (
 	//	Step      name of the current step
 	//	Number    completed steps of all kinds
 	//	Examples  examples seen in all passes together
-	//	Loss      average loss so far
+	//	Loss      average loss so far; of a batch solver that of the newest pass
 	//	Holdout   mean loss of the newest pass over held-out examples; 0: none
 	//	StepTook  time of the newest step without its exchange; 0: unknown
 	Progress = protocol.Progress

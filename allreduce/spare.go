@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
-	"github.com/gvw-project/gvw/internal/timeline"
 )
 
 // joinSpare is Join for a spare.
@@ -44,7 +43,7 @@ func (g *Group) awaitRank(ctx context.Context) error {
 			return err
 		}
 	}
-	g.timeline = timeline.New(g.cfg.Timeline, rank)
+	g.newTimeline(rank)
 	g.renewEpoch() // the first one was made without the rank
 	return nil
 }

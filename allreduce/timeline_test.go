@@ -17,7 +17,7 @@ func TestTimeline(t *testing.T) {
 	j := newTCPJob(t, 2, Config{NoSharedMemory: true, Chunk: 1 << 10})
 	for rank, g := range j.groups {
 		g.cfg.Timeline = &out[rank]
-		g.timeline = timeline.New(&out[rank], rank)
+		g.timeline = timeline.New(&out[rank], rank, timeline.NewClock(""))
 		g.renewEpoch()
 	}
 	const n = 1 << 12
@@ -61,7 +61,7 @@ func TestBrokenTimeline(t *testing.T) {
 	j := newTCPJob(t, 2, Config{})
 	j.ready()
 	g := j.groups[0]
-	g.timeline = timeline.New(fullDisk{}, 0)
+	g.timeline = timeline.New(fullDisk{}, 0, timeline.NewClock(""))
 	g.timeline.Span(timeline.Steps, "work", time.Now(), 0)
 	if err := g.Close(); err != nil {
 		t.Fatal(err)

@@ -187,10 +187,15 @@ func (r *runner) startT() float64 {
 	return float64(r.rule.InitialT)
 }
 
-// followBanner adds the lines of vw's ftrl.cc, and returns the name of the learner.
+// followBanner adds the lines of the FTRL family, and returns the name of the learner.
 func (r *runner) followBanner(b *banner) string {
 	c := &r.cfg
 	name := followerNames[c.FTRL.Rule]
+	if c.FTRL.Rule == ftrl.FreeGrad {
+		b.addf("Enabling FreeGrad based optimization")
+		b.addf("Algorithm used: %s", name)
+		return c.followerLearner()
+	}
 	alpha, beta := c.ftrlNumbers()
 	b.addf("Enabling FTRL based optimization")
 	b.addf("Algorithm used: %s", name)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"net"
@@ -15,6 +16,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/allreduce/transport"
@@ -32,6 +36,15 @@ type memFile struct {
 	name string
 	to   *files
 	done bool
+}
+
+// diffFiles returns a report of the differences between files, and "" for equal ones. cmp.Diff compares byte by byte
+// with reflection, which is most of a test's time where large files are equal.
+func diffFiles(want, got map[string][]byte) string {
+	if maps.EqualFunc(want, got, bytes.Equal) {
+		return ""
+	}
+	return cmp.Diff(want, got, cmpopts.EquateEmpty())
 }
 
 func (f *files) create(name string) (Output, error) { return &memFile{name: name, to: f}, nil }

@@ -13,6 +13,7 @@ import (
 	"github.com/gvw-project/gvw/feature/cache"
 	"github.com/gvw-project/gvw/feature/csv"
 	"github.com/gvw-project/gvw/internal/merand"
+	"github.com/gvw-project/gvw/learn/internal/maltstage"
 	"github.com/gvw-project/gvw/learn/internal/namespaces"
 	"github.com/gvw-project/gvw/learn/internal/output"
 	"github.com/gvw-project/gvw/learn/internal/tally"
@@ -160,6 +161,10 @@ type SGDConfig struct {
 	Invariant  bool // updates that respect importance weights
 	Adax       bool // adaptive sums of x² instead of g²·x²
 
+	// Hogwild is the number of goroutines that learn at the same time, and update the weights without locks; 0 or 1: one.
+	// With more than one, two runs of the same training have different models.
+	Hogwild int
+
 	LearningRate      option.Option[float32] // not set: vw's default for the rule
 	PowerT            option.Option[float32] // exponent of the learning rate's decay; not set: 0.5
 	InitialT          option.Option[float32] // examples before the first, for the decay; not set: vw's default for the rule
@@ -170,6 +175,7 @@ type SGDConfig struct {
 type FTRLConfig struct {
 	Rule        ftrl.Rule              // learner; ftrl.None: SGD
 	Alpha, Beta option.Option[float32] // α and β; not set: vw's defaults for the rule
+	FreeGrad    ftrl.FreeGradConfig    // numbers of ftrl.FreeGrad; a Wealth of 0 is 1
 }
 
 // RegConfig configures the regularisation of weights.
@@ -278,7 +284,9 @@ type DiagnosticsConfig struct {
 	Progress       string         // rows of the table: an integer is a step, a number with a point a factor; empty: 2.0
 	Log            *slog.Logger   // warnings, and events of the cluster; nil: discarded
 	Watch          func(Progress) // called every few thousand examples; nil: no call
-	Waited         *atomic.Int64  // adds up the nanoseconds in which passes over the data wait for examples; nil: they are not measured
+	// Vectors is called after each pass of asynchronous training and at its end, with what this rank has exchanged; nil: no call.
+	Vectors func(Exchanged)
+	Waited  *atomic.Int64 // adds up the nanoseconds in which passes over the data wait for examples; nil: they are not measured
 }
 
 // ClusterConfig configures the job that the process belongs to. Without Join and Group the process
@@ -299,12 +307,16 @@ type ClusterConfig struct {
 	RunDir RunDir
 }
 
+// Exchanged is what a rank has exchanged by shared vectors since it has joined their job.
+type Exchanged = maltstage.Exchanged
+
 // Progress describes how far a run has come.
 type Progress struct {
 	Pass, Passes int // the current pass, and the largest number of passes
 	Examples     int // examples read in this pass, on this rank
 	Of           int // examples of the pass; 0: not known yet
-	// Loss is the mean loss of this rank's examples so far, each measured before the rank learned from it; NaN: none had a label.
+	// Loss is the mean loss of this rank's examples: of SGD that of all so far, each measured before the rank learned from it, and of
+	// batch solvers that of the newest whole pass. NaN: none had a label.
 	Loss float64
 }
 

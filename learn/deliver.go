@@ -117,7 +117,7 @@ func (r *runner) deliver(ctx context.Context) (digest model.Digest, err error) {
 func (r *runner) writeExtraMetrics(w io.Writer) error {
 	text := fmt.Sprintf(`{"total_log_calls":%d,"extra_metrics":{"total_learn_calls":%d,"total_predict_calls":%d}`,
 		r.console.Hold.Warnings.Load(), r.tally.Calls.Learn, r.tally.Calls.Predict)
-	if c := &r.cfg; c.FTRL.Rule != ftrl.None {
+	if c := &r.cfg; c.FTRL.Rule != ftrl.None && c.FTRL.Rule != ftrl.FreeGrad { // as in vw
 		alpha, beta := c.ftrlNumbers()
 		text += fmt.Sprintf(`,"%s":{"ftrl_size":%d,"ftrl_alpha":%s,"ftrl_beta":%s,"ftrl_normalized_sum_norm_x":%s,"ftrl_total_weight":%s,"ftrl_algorithm":"%s"}`,
 			c.followerLearner(), len(c.FTRL.Rule.Slots()), jsonFloat(alpha), jsonFloat(beta), jsonFloat(float32(r.outcome.Followed.Norm)), jsonFloat(float32(r.outcome.Followed.TotalWeight)), followerNames[c.FTRL.Rule])

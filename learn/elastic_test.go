@@ -12,8 +12,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
 )
@@ -187,7 +185,7 @@ func lateRank(t *testing.T, parts []string, late int) {
 	if late == 0 {
 		want = 2
 	}
-	if len(out.m) != want || late == 0 && cmp.Diff(out.m["m0"], out.m["m1"]) != "" {
+	if len(out.m) != want || late == 0 && !bytes.Equal(out.m["m0"], out.m["m1"]) {
 		t.Errorf("without rank %d: %d files, want %d of the same bytes", late, len(out.m), want)
 	}
 }

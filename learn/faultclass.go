@@ -23,6 +23,14 @@ func reported(err error) error {
 	if errors.Is(err, hdfsio.ErrHung) {
 		return hungError{err}
 	}
+	return classified(err)
+}
+
+// classified returns err with its class, if it has one.
+func classified(err error) error {
+	if err == nil {
+		return nil
+	}
 	if c := faultClass(err); c != events.Other {
 		return classifiedError{err, c}
 	}

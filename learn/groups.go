@@ -108,6 +108,7 @@ func (c *FeatureConfig) Validate() error {
 // although each is in its range: the learning rate of some rules is a product, which can overflow.
 func (c *SGDConfig) Validate() error {
 	var f usage.Faults
+	f.Negative("SGD.Hogwild", float64(c.Hogwild))
 	addRule(&f, c.options())
 	return f.Err()
 }
@@ -126,8 +127,12 @@ func (c *FTRLConfig) Validate() error {
 	var f usage.Faults
 	switch {
 	case c.Rule == ftrl.None:
-	case c.Rule > ftrl.Coin:
-		f.Add("FTRL.Rule", "%d is no rule: want at most %d", c.Rule, ftrl.Coin)
+	case c.Rule > ftrl.FreeGrad:
+		f.Add("FTRL.Rule", "%d is no rule: want at most %d", c.Rule, ftrl.FreeGrad)
+	case c.Rule == ftrl.FreeGrad:
+		f.Negative("FTRL.FreeGrad.Wealth", float64(c.FreeGrad.Wealth))
+		f.Negative("FTRL.FreeGrad.Lipschitz", float64(c.FreeGrad.Lipschitz))
+		f.Negative("FTRL.FreeGrad.Radius", float64(c.FreeGrad.Radius))
 	default:
 		f.Negative("FTRL.Alpha", float64(c.Alpha.Or(0)))
 		f.Negative("FTRL.Beta", float64(c.Beta.Or(0)))

@@ -80,11 +80,14 @@ func (c *Config) ftrlNumbers() (alpha, beta float32) {
 func (c *Config) follower() string { return "FTRL.Rule=" + c.FTRL.Rule.String() }
 
 // followerNames are the names of the FTRL family in vw's banner.
-var followerNames = map[ftrl.Rule]string{ftrl.Proximal: "Proximal-FTRL", ftrl.Pistol: "PiSTOL", ftrl.Coin: "Coin Betting"}
+var followerNames = map[ftrl.Rule]string{ftrl.Proximal: "Proximal-FTRL", ftrl.Pistol: "PiSTOL", ftrl.Coin: "Coin Betting", ftrl.FreeGrad: "FreeGrad"}
 
 // followerLearner returns the name that vw gives the learner. The name depends on --audit and
 // --invert_hash.
 func (c *Config) followerLearner() string {
+	if c.FTRL.Rule == ftrl.FreeGrad {
+		return c.FTRL.Rule.String()
+	}
 	name := "ftrl-" + followerNames[c.FTRL.Rule]
 	if c.named() {
 		name += "-audit"
@@ -181,6 +184,9 @@ func (c *Config) updateRule() (sgd.Config, error) {
 		f.L2 = c.Reg.SGDL2 // --l2 is for the L-BFGS phase
 	}
 	rule := f.Config()
+	if c.Learner.kept() > 0 { // the defaults are not those of --sgd, and nothing scales the rate
+		rule.LearningRate, rule.InitialT = f.LearningRate.Or(0.5), f.InitialT.Or(0)
+	}
 	return rule, rule.Validate()
 }
 

@@ -187,7 +187,7 @@ func (c *Config) labels() feature.LabelKind {
 // learnerSetting returns what a learner may check of the configuration.
 func (c *Config) learnerSetting() reduction.Setting {
 	return reduction.Setting{
-		Loss: c.Loss.Function, Link: c.Loss.Link, Interactions: c.Features.Namespaces.Crossed(),
+		Loss: c.Loss.Function, Link: c.Loss.Link, Interactions: c.Features.Namespaces.Crossed(), Options: c.Learner.Options,
 		Adaptive: c.SGD.Adaptive, Normalized: c.SGD.Normalized,
 	}
 }
@@ -259,19 +259,37 @@ func (c *Config) learnerDigest(add func(name string, value any)) {
 // rowBits returns log2 of the weights of a feature in a table that has a row for each feature, and
 // 0 if the learner has no such table (Spec.Bottom).
 func (c *LearnerConfig) rowBits() uint {
-	for _, s := range c.learners() {
-		if plan, err := s.New(c.Options); s.Bottom && err == nil {
-			width, _ := plan.Widths()
-			return uint(bits.Len(uint(width - 1)))
-		}
+	if plan, ok := c.bottom(); ok {
+		width, _ := plan.Widths()
+		return uint(bits.Len(uint(width - 1)))
 	}
 	return 0
 }
 
-// startRows draws the initial weights of a learner with rows, beside the state of the generator,
-// which vw first lets draw a number for each row.
+// kept returns the number of floats of a row that a model keeps (reduction.Plan), 0 if there is none.
+func (c *LearnerConfig) kept() int {
+	plan, _ := c.bottom()
+	return plan.Kept
+}
+
+// bottom returns the plan of a learner with its own rule, and reports whether there is one.
+func (c *LearnerConfig) bottom() (plan reduction.Plan, ok bool) {
+	for _, s := range c.learners() {
+		if plan, err := s.New(c.Options); s.Bottom && err == nil {
+			return plan, true
+		}
+	}
+	return reduction.Plan{}, false
+}
+
+// startRows sets the initial weights of a learner with rows. If the learner draws them, vw first
+// lets the generator of the options draw a number for each row.
 func (c *Config) startRows(plan *reduction.Plan, s *sgd.Slots, loaded bool) {
 	w, width := s.Whole.Weights(), s.Width()
+	if plan.Start == nil {
+		c.Model.Start.Seed = c.Model.Start.Fill(w, width, width)
+		return
+	}
 	c.Model.Start.Random = true
 	c.Model.Start.Seed = c.Model.Start.Fill(w, width, width)
 	if loaded {
@@ -312,9 +330,9 @@ func (r *runner) reduced() (*sgdstage.Reduced, error) {
 	if c.Model.Start.Positive = plan.Positive; plan.Positive {
 		c.Model.Start.Random = false
 	}
-	rows := 0
+	var layout sgdstage.Layout
 	if spec.Bottom {
-		rows = width
+		layout = sgdstage.Layout{Rows: width, Kept: plan.Kept}
 		c.startRows(&plan, slots, r.initial != nil)
 	} else {
 		c.startWeights(whole.Weights(), whole.Stride(), rule)
@@ -335,15 +353,21 @@ func (r *runner) reduced() (*sgdstage.Reduced, error) {
 	if err != nil {
 		return nil, fmt.Errorf("learner %s: %w", spec.Name, err)
 	}
-	if l, ok := learner.(reduction.Sectioned); ok && r.initial != nil {
-		if err := l.SetSection(r.initial.dec.Section); err != nil {
+	sectioned, ok := learner.(reduction.Sectioned)
+	if classifier != nil {
+		sectioned, ok = classifier.(reduction.Sectioned)
+	}
+	if ok && r.initial != nil {
+		if err := sectioned.SetSection(r.initial.dec.Section); err != nil {
 			return nil, &DataError{Name: r.initial.name, Text: err.Error()}
 		}
 	}
 	switch {
-	case rows > 0 && r.initial != nil:
-		err = r.initial.weights(sgdstage.RowView(slots, rows))
-	case rows == 0:
+	case layout.Rows > 0 && r.initial != nil:
+		if err = r.initial.weights(layout.View(slots)); err == nil {
+			r.goOn()
+		}
+	case layout.Rows == 0:
 		err = r.load(whole, rule)
 	}
 	if err != nil {
@@ -352,15 +376,20 @@ func (r *runner) reduced() (*sgdstage.Reduced, error) {
 	if r.initial != nil {
 		r.initial.intoSums(slots.Sums()[:1]) // vw's models have no others
 	}
+	if l, ok := learner.(reduction.Stages); ok && !c.TestOnly {
+		l.Start()
+	}
 	c.startStates(whole)
 	if err := r.console.OpenTable(); err != nil {
 		return nil, err
 	}
 	o := r.onlineConfig(rule, c.Passes)
 	if classifier == nil {
-		return sgdstage.NewReduced(o, env, learner, spec.PredictsFirst, rows), nil
+		return sgdstage.NewReduced(o, env, learner, spec.PredictsFirst, layout), nil
 	}
-	stage := sgdstage.NewClassified(o, slots, classifier, spec.Labels, c.classLabels(spec.Labels, plan.Classes))
+	labels := c.classLabels(spec.Labels, plan.Classes)
+	labels.Any = plan.AnyLabel
+	stage := sgdstage.NewClassified(o, slots, classifier, spec.Labels, labels)
 	if spec.Labels == feature.CostLabels {
 		r.fromZero = stage.FromZero
 	}

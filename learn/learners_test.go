@@ -15,18 +15,22 @@ import (
 
 // learnerCases are options of each composed learner, for texts of one namespace, f.
 var learnerCases = map[string][]string{
-	"lrq":       {"lrq=ff3", "lrq=ff2 lrqdropout=true"},
-	"lrqfa":     {"lrqfa=fg2"},
-	"nn":        {"nn=3", "nn=2 dropout=true inpass=true"},
-	"new_mf":    {"new_mf=2"},
-	"rank":      {"rank=2"},
-	"bootstrap": {"bootstrap=3", "bootstrap=4 bs_type=vote"},
-	"boosting":  {"boosting=3", "boosting=3 alg=logistic", "boosting=4 alg=adaptive"},
-	"quantiles": {"quantiles=0.2,0.8"},
-	"csoaa":     {"csoaa=3"},
+	"lrq":        {"lrq=ff3", "lrq=ff2 lrqdropout=true"},
+	"lrqfa":      {"lrqfa=fg2"},
+	"nn":         {"nn=3", "nn=2 dropout=true inpass=true"},
+	"new_mf":     {"new_mf=2"},
+	"rank":       {"rank=2"},
+	"bootstrap":  {"bootstrap=3", "bootstrap=4 bs_type=vote"},
+	"boosting":   {"boosting=3", "boosting=3 alg=logistic", "boosting=4 alg=adaptive"},
+	"stage_poly": {"stage_poly=true batch_sz=50", "stage_poly=true batch_sz=0", "stage_poly=true batch_sz=7 batch_sz_no_doubling=true sched_exponent=0.5"},
+	"marginal":   {"marginal=f", "marginal=f compete=true decay=0.01"},
+	"quantiles":  {"quantiles=0.2,0.8"},
+	"csoaa":      {"csoaa=3"},
 
 	"multilabel_oaa": {"multilabel_oaa=3"},
 	"ect":            {"ect=3 error=1", "ect=3"},
+	"log_multi":      {"log_multi=3", "log_multi=2 swap_resistance=1"},
+	"svrg":           {"svrg=true", "svrg=true stage_size=2"},
 }
 
 // learnerValues reads options as learnerCases has them.

@@ -99,6 +99,7 @@ func Open(ctx context.Context, cfg Config) (*Live, error) {
 		return nil, errors.Join(err, r.close())
 	}
 	l.answers.flush = r.files.Flush
+	r.files.Predictions.OmitDigest()
 	r.job.Wired = true // there is no shard whose identity other ranks wait for
 	r.console.Hold.Release()
 	l.cfg = r.cfg
@@ -127,6 +128,7 @@ func (c *Config) liveFaults() error {
 	refuse(c.Data.Format != "" && c.Data.Format != FormatJSON, "Data.Format", "clients send vw's text or JSON")
 	refuse(c.Data.Examples > 0, "Data.Examples", "its examples have no end")
 	refuse(c.Data.PassLength > 0, "Data.PassLength", "its examples have no end")
+	refuse(c.SGD.Hogwild > 1, "SGD.Hogwild", "it learns from one example at a time")
 	refuse(c.Data.Shuffle, "Data.Shuffle", "answers come in the order of the examples")
 	refuse(c.Holdout.After > 0, "Holdout.After", "it learns from every example")
 	refuse(len(c.Holdout.Valid) > 0, "Holdout.Valid", "its examples have no end")
@@ -138,6 +140,9 @@ func (c *Config) liveFaults() error {
 	refuse(c.Malt.on(), "Malt.Graph", "it is one process")
 	refuse(c.Average.on(), "Average.Aggregate", "it is one process")
 	if !c.TestOnly {
+		for _, s := range c.Learner.learners() {
+			refuse(s.Staged, c.Learner.field(s.Name), "it learns in passes: train first, then test (learn.Config.TestOnly)")
+		}
 		refuse(c.Hybrid != nil, "Hybrid", "a batch solver needs passes: train first, then test (learn.Config.TestOnly)")
 		refuse(c.Batch.BFGS || c.Batch.ConjugateGradient, "Batch.BFGS", "a batch solver needs passes: train first, then test (learn.Config.TestOnly)")
 	}
@@ -178,6 +183,7 @@ func (r *runner) reader(of liveStage, out *answers) (liveStage, error) {
 		return nil, err
 	}
 	out.flush = t.Files.Flush
+	t.Files.Predictions.OmitDigest()
 	switch m := of.(type) {
 	case *sgdstage.Online:
 		return m.Reader(&t), nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/internal/invariant"
 	"github.com/gvw-project/gvw/model"
 	"github.com/gvw-project/gvw/optim/ftrl"
@@ -30,6 +31,7 @@ var liveCases = map[string]func(*Config){
 	"ftrl":         func(c *Config) { c.FTRL.Rule = ftrl.Proximal },
 	"coin":         func(c *Config) { c.FTRL.Rule = ftrl.Coin },
 	"low rank":     func(c *Config) { c.Learner.Options = map[string][]string{"lrq": {"ff3"}} },
+	"tree":         func(c *Config) { c.Learner.Options = map[string][]string{"log_multi": {"4"}} },
 	"classes":      func(c *Config) { c.OAA.Classes = 4 },
 	"scores":       func(c *Config) { c.OAA.Classes, c.OAA.Scores = 4, true },
 	"class ftrl":   func(c *Config) { c.OAA.Classes, c.FTRL.Rule = 4, ftrl.Proximal },
@@ -40,7 +42,7 @@ var liveCases = map[string]func(*Config){
 
 // liveText returns examples with the labels of a case.
 func liveText(c *Config) string {
-	if c.OAA.Classes > 0 {
+	if c.labels() == feature.ClassLabels {
 		return classText(120)
 	}
 	return randomText(120)

@@ -128,7 +128,9 @@ func (c *Config) validateMalt(f *usage.Faults) {
 // async returns the stage of asynchronous training by the passes of a learner, whose state is in online.
 func (r *runner) async(passes maltstage.Passes, online *sgdstage.Online) trainer.Stage {
 	c := &r.cfg
-	return maltstage.New(passes, online, c.maltStage(new(usage.Faults)), c.maltJob())
+	s := maltstage.New(passes, online, c.maltStage(new(usage.Faults)), c.maltJob(), classified)
+	s.Exchanged = c.Diagnostics.Vectors
+	return s
 }
 
 // maltTables returns the tables that the exchange of weights allocates in any case. An exchange also needs memory for

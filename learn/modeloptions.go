@@ -154,7 +154,7 @@ func (c *Config) takeOption(name string, o model.Option) error {
 			return disagree("Loss.Link", c.Loss.Link)
 		}
 		c.Loss.Link, c.given.link = o.Value, true
-	case "ftrl", "pistol", "coin":
+	case "ftrl", "pistol", "coin", "freegrad":
 		rule, _ := ftrl.Named(o.Name)
 		if c.FTRL.Rule != ftrl.None && c.FTRL.Rule != rule {
 			return usage.New(c.follower(), "%s was trained with learn.Config.FTRL.Rule=%s", name, o.Name)

@@ -156,7 +156,7 @@ func (r *runner) newReader(data *stream.Dataset) *examples.Reader {
 	}
 	if c.Diagnostics.Watch != nil {
 		read.Watch = func(read, of int) {
-			c.Diagnostics.Watch(Progress{Pass: r.tally.Passes + 1, Passes: c.maxPasses(), Examples: read, Of: of, Loss: r.tally.Stats.AverageLoss()})
+			c.Diagnostics.Watch(Progress{Pass: r.tally.Passes + 1, Passes: c.maxPasses(), Examples: read, Of: of, Loss: r.tally.CurrentLoss()})
 		}
 	}
 	return read

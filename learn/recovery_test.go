@@ -446,7 +446,7 @@ func TestDisturbedJobsEndAlike(t *testing.T) {
 					})
 				}
 				got, again := rehearse(t, m, ranks, plan...)
-				if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+				if diff := diffFiles(want, got); diff != "" {
 					t.Errorf("%+v: the files differ: %s", plan, diff[:min(len(diff), 400)])
 				}
 				if diff := cmp.Diff(report, again, cmpopts.EquateNaNs(), cmpopts.IgnoreFields(Report{}, "Loss", "Shard")); diff != "" {
@@ -466,7 +466,7 @@ func TestPredictionsOfAReplacedRank(t *testing.T) {
 	for _, kind := range []string{"replaced", "results"} {
 		for at := range 2 {
 			got, _ := rehearse(t, m, 2, disturbance{kind: kind, step: at, victim: 1, warm: true})
-			if diff := cmp.Diff(want, got); diff != "" {
+			if diff := diffFiles(want, got); diff != "" {
 				t.Errorf("%s in step %d: the files differ: %s", kind, at, diff[:min(len(diff), 300)])
 			}
 		}

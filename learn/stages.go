@@ -3,6 +3,7 @@
 package learn
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/gvw-project/gvw/feature"
@@ -114,6 +115,7 @@ func (r *runner) onlineConfig(rule sgd.Config, passes int) sgdstage.OnlineConfig
 	return sgdstage.OnlineConfig{
 		Read: r.read, Tally: r.tally, Job: r.job, Audit: r.audit, Models: r.models,
 		Rule: rule, Base: r.models.Base, Length: r.cfg.passLength(), Bare: r.cfg.Model.PredictOnly, Passes: passes,
+		Threads:   r.cfg.SGD.Hogwild,
 		Reweighed: len(r.cfg.Data.ClassWeights) > 0 && r.cfg.FTRL.Rule == ftrl.None,
 	}
 }
@@ -249,7 +251,8 @@ func (r *runner) second(left trainer.Stage) (trainer.Stage, error) {
 // ftrl returns the stage of the FTRL family, for training or testing.
 func (r *runner) ftrl() (*sgdstage.FTRL, error) {
 	c := &r.cfg
-	f := ftrl.Config{Rule: c.FTRL.Rule, Bits: c.Features.Bits}
+	f := ftrl.Config{Rule: c.FTRL.Rule, Bits: c.Features.Bits, FreeGrad: c.FTRL.FreeGrad}
+	f.FreeGrad.Wealth = cmp.Or(f.FreeGrad.Wealth, 1)
 	f.Alpha, f.Beta = c.ftrlNumbers()
 	if c.FTRL.Rule == ftrl.Proximal { // the others have no regularisation
 		f.L1, f.L2 = float32(c.Reg.L1), float32(c.Reg.L2)

@@ -5,6 +5,7 @@ package learn
 import (
 	"errors"
 
+	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/learn/internal/usage"
 	"github.com/gvw-project/gvw/learn/metric"
 	"github.com/gvw-project/gvw/optim"
@@ -102,6 +103,7 @@ func (c *Config) Validate() error {
 func (c *Config) validateTogether() error {
 	var f usage.Faults
 	c.validateSGD(&f)
+	c.validateHogwild(&f)
 	c.validateClasses(&f)
 	c.validateFTRL(&f)
 	c.validateLDA(&f)
@@ -134,6 +136,40 @@ func (c *Config) validateSGD(f *usage.Faults) {
 	}
 }
 
+// validateHogwild reports options that contradict learning without locks.
+func (c *Config) validateHogwild(f *usage.Faults) {
+	if c.SGD.Hogwild <= 1 {
+		return
+	}
+	refuse := func(field string, is bool, why string) {
+		if is {
+			f.Add("SGD.Hogwild", "%s: leave it out, or leave learn.Config.%s out", why, field)
+		}
+	}
+	refuse("Batch.BFGS", c.Batch.BFGS, "L-BFGS uses all cores by itself")
+	refuse("OAA.Classes", c.OAA.Classes > 0, "it is for one model of simple labels")
+	refuse("FTRL.Rule", c.FTRL.Rule != ftrl.None, "it is for SGD")
+	refuse("LDA.Topics", c.LDA.Topics > 0, "it is for SGD")
+	if c.Learner.on() {
+		refuse(c.Learner.name(), true, "it is for the linear learner")
+	}
+	refuse("Average.Aggregate", c.Average.on(), "ranks average models of one goroutine")
+	refuse("Malt.Graph", c.Malt.on(), "ranks exchange models of one goroutine")
+	refuse("Reg.L1", c.Reg.L1 != 0 || c.Reg.L1State != 0, "regularisation of all weights needs them in one order of updates")
+	l2 := c.Reg.L2
+	if c.Hybrid != nil {
+		l2 = c.Reg.SGDL2
+	}
+	refuse("Reg.L2", l2 != 0 || c.Reg.L2State.Or(1) != 1, "regularisation of all weights needs them in one order of updates")
+	refuse("Data.Shuffle", c.Data.Shuffle, "passes in another order have one goroutine")
+	refuse("Data.PassLength", c.Data.PassLength > 0, "passes end between two examples of one goroutine")
+	refuse("Data.ClassWeights", len(c.Data.ClassWeights) > 0, "examples have the weights of the data")
+	refuse("Output.Audit", c.named(), "the names of features are not kept")
+	if j := c.Cluster.Join; j != nil && j.OnLoss != allreduce.Abort {
+		f.Add("SGD.Hogwild", "the model depends on the timing, and a rank that replaces a lost one would have other weights: leave it out, or choose allreduce.Abort in learn.Config.Cluster.Join.OnLoss")
+	}
+}
+
 // validateClasses reports options that contradict one against all.
 func (c *Config) validateClasses(f *usage.Faults) {
 	if c.OAA.Classes <= 0 {
@@ -152,7 +188,7 @@ func (c *Config) validateClasses(f *usage.Faults) {
 
 // validateFTRL reports options that contradict a learner of the FTRL family.
 func (c *Config) validateFTRL(f *usage.Faults) {
-	if c.FTRL.Rule == ftrl.None || c.FTRL.Rule > ftrl.Coin {
+	if c.FTRL.Rule == ftrl.None || c.FTRL.Rule > ftrl.FreeGrad {
 		return
 	}
 	name := c.follower()

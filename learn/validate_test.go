@@ -42,6 +42,7 @@ type broken struct {
 // together, and each is reported once.
 var inGroups = []broken{
 	{"Passes", func(c *Config) { c.Passes = -1 }},
+	{"SGD.Hogwild", func(c *Config) { c.SGD.Hogwild = -1 }},
 	{"Data.Inputs", func(c *Config) { c.Data.Inputs = nil }},
 	{"Data.Format", func(c *Config) { c.Data.Format = "xml" }},
 	{"Data.MaxLine", func(c *Config) { c.Data.MaxLine = -1 }},
@@ -104,6 +105,19 @@ var beside = []broken{
 	{"Hybrid", func(c *Config) { c.Hybrid = &Hybrid{SGDPasses: 1, LBFGSPasses: 1} }},
 	{"Metrics.Measures", func(c *Config) { c.Metrics.Measures = metric.Set{"beauty"} }},
 
+	{"SGD.Hogwild", func(c *Config) { c.SGD.Hogwild, c.Batch.BFGS, c.Passes = 2, true, 2 }},
+	{"SGD.Hogwild", func(c *Config) { c.SGD.Hogwild, c.OAA.Classes = 2, 3 }},
+	{"SGD.Hogwild", func(c *Config) { c.SGD.Hogwild, c.FTRL.Rule = 2, ftrl.Coin }},
+	{"SGD.Hogwild", func(c *Config) { c.SGD.Hogwild, c.Average.Aggregate = 2, "model" }},
+	{"SGD.Hogwild", func(c *Config) { c.SGD.Hogwild, c.Reg.L1 = 2, 1e-6 }},
+	{"SGD.Hogwild", func(c *Config) { c.SGD.Hogwild, c.Reg.L2 = 2, 1e-6 }},
+	{"SGD.Hogwild", func(c *Config) { c.SGD.Hogwild, c.Data.PassLength = 2, 9 }},
+	{"SGD.Hogwild", func(c *Config) { c.SGD.Hogwild, c.Data.Shuffle, c.Passes = 2, true, 2 }},
+	{"SGD.Hogwild", func(c *Config) { c.SGD.Hogwild, c.Data.ClassWeights = 2, []ClassWeight{{Label: 1, Weight: 2}} }},
+	{"SGD.Hogwild", func(c *Config) { c.SGD.Hogwild, c.Output.Audit = 2, io.Discard }},
+	{"SGD.Hogwild", func(c *Config) {
+		c.SGD.Hogwild, c.Cluster.Join = 2, &allreduce.Config{Total: 2, OnLoss: allreduce.Wait}
+	}},
 	{"Malt.Graph", func(c *Config) { c.Malt.Graph = "all" }},
 	{"Cluster.Join.Job.RunKey", func(c *Config) {
 		c.Malt.Graph, c.Cluster.Join = "all", &allreduce.Config{Total: 2, OnLoss: allreduce.Wait}

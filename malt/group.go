@@ -7,11 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/gvw-project/gvw/internal/members"
 	"github.com/gvw-project/gvw/internal/mesh"
+	"github.com/gvw-project/gvw/internal/monitor/events"
+	"github.com/gvw-project/gvw/internal/monitor/traffic"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/malt/internal/carrier"
@@ -33,6 +37,8 @@ type Group struct {
 
 	progress progress
 	custody  custody
+	traffic  *traffic.Meter
+	events   *events.Ring  // of the last seconds, for the cause of a failure
 	barriers atomic.Uint64 // calls of Barrier, in all memberships
 
 	ctx    context.Context // ends with Close
@@ -71,7 +77,7 @@ func Join(ctx context.Context, cfg Config) (*Group, error) {
 		return nil, fmt.Errorf("malt: rank %d: %w", cfg.Rank, err)
 	}
 	j := cfg.join(g.mesh.Advertised())
-	j.Waiting, j.Steps = g.waiting, &g.progress
+	j.Waiting, j.Steps, j.Traffic, j.Events = g.waiting, &g.progress, g.counts, g.events
 	if g.member, err = client.Join(ctx, j); err != nil {
 		g.mesh.Close()
 		return nil, fmt.Errorf("malt: rank %d: cannot join job %v: %w", cfg.Rank, cfg.Job, asFinished(err))
@@ -94,13 +100,14 @@ func Join(ctx context.Context, cfg Config) (*Group, error) {
 
 // newGroup returns a group that has not joined its job.
 func newGroup(cfg Config) *Group {
-	g := &Group{cfg: cfg, changed: make(chan struct{}), custody: newCustody(cfg.replaces())}
+	g := &Group{cfg: cfg, changed: make(chan struct{}), custody: newCustody(cfg.replaces()), traffic: traffic.New(time.Now()), events: events.New()}
 	g.progress.has = !cfg.replaces() // no rank is new, so none takes the values of another one
 	return g
 }
 
 // start waits for the first membership of this rank, and for the values that it lacks.
 func (g *Group) start(ctx context.Context) error {
+	g.traffic.Begin(time.Now(), traffic.Waiting)
 	w, err := g.member.Ready(ctx, protocol.Shard{})
 	if err == nil && w.Stream {
 		err = errors.New("vw workers are in the job, which have no shared vectors")
@@ -109,7 +116,44 @@ func (g *Group) start(ctx context.Context) error {
 		g.work.Go(func() { g.run(w) })
 		_, err = g.current(ctx, nil)
 	}
+	g.traffic.Begin(time.Now(), traffic.Computing)
 	return err
+}
+
+// counts returns the counts of this rank, for heartbeats.
+func (g *Group) counts() *traffic.Counts {
+	g.mu.Lock()
+	c, objects := g.carrier, g.objects
+	g.mu.Unlock()
+	var r traffic.Rounds
+	if c != nil {
+		r = c.Count()
+	}
+	for _, o := range objects {
+		s := o.stats()
+		r.Missed += s.Overwritten + s.Dropped
+		r.Sent = max(r.Sent, o.iteration())
+	}
+	n := g.traffic.Counts(time.Now(), time.Time{}, 0)
+	n.Rounds = r
+	return n
+}
+
+// EdgeTraffic has the bytes between this rank and another one, headers included.
+type EdgeTraffic struct {
+	Rank           int    // the other one
+	Via            string // carrier: tcp, shared_memory, verbs
+	Local          bool   // both ranks are on one machine
+	Sent, Received uint64 // bytes
+}
+
+// Traffic returns the bytes that this rank has exchanged since it has joined, by rank and carrier: at most those of the 96 edges
+// with the most bytes.
+func (g *Group) Traffic() (edges []EdgeTraffic) {
+	for _, e := range g.counts().Edges {
+		edges = append(edges, EdgeTraffic{Rank: e.Rank, Via: e.Via.String(), Local: e.Local, Sent: e.Sent, Received: e.Received})
+	}
+	return edges
 }
 
 // asFinished returns ErrFinished for an error that means it, and otherwise err.
@@ -137,6 +181,7 @@ func (g *Group) Inherits() bool {
 func (g *Group) Barrier(ctx context.Context) error {
 	g.custody.release()
 	defer g.custody.regain()
+	defer g.events.End(g.events.Begin(events.Event{Kind: events.Collective, Number: g.barriers.Load() + 1, Verb: "barrier", Peer: -1}, time.Now()))
 	for last := (*carrier.Carrier)(nil); ; {
 		c, err := g.current(ctx, last)
 		if err != nil {
@@ -227,6 +272,14 @@ func (g *Group) Close() error {
 	err := g.member.Close()
 	g.work.Wait()
 	return err
+}
+
+// blame records an error as this rank's own, for the cause of the job's failure, and as the reason for which it leaves.
+func (g *Group) blame(class events.Class, peer int, err error) {
+	// It is one line: it becomes part of the errors of all other ranks.
+	why := strings.Join(strings.Fields(err.Error()), " ")
+	g.events.Add(events.Event{Kind: events.Failure, Class: class, Peer: peer, Name: why}, time.Now())
+	g.member.SetLeaveReason(why)
 }
 
 // fail ends all calls with an error, unless there was one before.

@@ -175,6 +175,11 @@ func TestDifferencesAreNamed(t *testing.T) {
 				}
 				found = found || strings.Contains(fmt.Sprint(err), "object 0 differs between rank") && strings.Contains(fmt.Sprint(err), c.want) && strings.Contains(fmt.Sprint(err), "rank 2")
 			}
+			if named := slices.ContainsFunc(errs, func(err error) bool {
+				return strings.Contains(fmt.Sprint(err), "differs from the others: malt: object 0 differs")
+			}); !named {
+				t.Errorf("no rank has the reason of the rank that has ended: %v", errs)
+			}
 			if !found {
 				t.Errorf("no error names the ranks and the field: %v", errs)
 			}
@@ -292,9 +297,11 @@ func TestQueuesOverwrite(t *testing.T) {
 				return err
 			}
 			var got []float32
+			var behind, oldest uint64
 			if _, err := v.Gather(ctx, func(_ *Vector[float32], in []Incoming[float32]) {
 				for _, u := range in {
 					got = append(got, u.Values[0])
+					behind, oldest = behind+uint64(u.Delay), max(oldest, uint64(u.Delay))
 					if u.Rank != 1-g.Rank() || u.Delay != int64(10-u.Iteration) || u.Factor != 1 {
 						err = fmt.Errorf("got %+v", u)
 					}
@@ -302,8 +309,8 @@ func TestQueuesOverwrite(t *testing.T) {
 			}); err != nil {
 				return err
 			}
-			if s := v.Stats(); !slices.Equal(got, []float32{7, 8, 9}) || s.Received != 10 || s.Overwritten != 7 {
-				return fmt.Errorf("got %v and %+v, want the newest three, 7 overwritten", got, s)
+			if s := v.Stats(); !slices.Equal(got, []float32{7, 8, 9}) || s.Received != 10 || s.Overwritten != 7 || s.Merged != 3 || s.Behind != behind || s.Oldest != oldest {
+				return fmt.Errorf("got %v and %+v, want the newest three, 7 overwritten, %d rounds behind, at most %d", got, s, behind, oldest)
 			}
 			return errors.Join(err, g.Done(ctx))
 		})

@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/gvw-project/gvw/allreduce/topo"
 	"github.com/gvw-project/gvw/internal/members"
 	"github.com/gvw-project/gvw/internal/mesh"
+	"github.com/gvw-project/gvw/internal/monitor/events"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/malt/internal/access"
@@ -53,6 +55,7 @@ type broken struct {
 
 // epoch connects the members of w, and carries their traffic until the server ends the epoch.
 func (g *Group) epoch(w *client.Wiring, first bool) {
+	g.events.Add(events.Event{Kind: events.Epoch, Number: uint64(w.Epoch.N), Peer: -1}, time.Now())
 	g.progress.begin(w)
 	if w.Ending {
 		g.end(w)
@@ -93,7 +96,7 @@ func (g *Group) epoch(w *client.Wiring, first bool) {
 	c := carrier.New(carrier.Config{
 		Rank: g.cfg.Rank, Members: live, Tree: topo.Binary(len(live)), Conns: conns,
 		Tagged: g.cfg.mesh().Tagged(), DialTimeout: g.cfg.DialTimeout, Explain: explain, Fail: report, Log: g.cfg.Log,
-		Memory: memory.Memory, Barriers: &g.barriers,
+		Memory: memory.Memory, Barriers: &g.barriers, Traffic: g.traffic,
 	})
 	var pull sync.WaitGroup
 	ctx, cancel := context.WithCancel(g.ctx)
@@ -119,6 +122,7 @@ func (g *Group) epoch(w *client.Wiring, first bool) {
 		o.past.Add(c.Stats(o.spec.ID))
 	}
 	g.mu.Unlock()
+	c.Count() // before its links end
 	c.Close()
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/internal/members"
+	"github.com/gvw-project/gvw/internal/monitor/events"
 	"github.com/gvw-project/gvw/malt/graph"
 	"github.com/gvw-project/gvw/malt/internal/carrier"
 	"github.com/gvw-project/gvw/malt/internal/pace"
@@ -125,6 +126,7 @@ func (g *Group) newObject(name, shape string, size int, c ObjectConfig, values h
 	}
 	if g.carrier != nil {
 		if err := g.carrier.Register(o.among(g.live)); err != nil {
+			g.blame(events.CallDiffers, -1, err)
 			return nil, err
 		}
 	}

@@ -5,7 +5,8 @@ package malt
 import (
 	"fmt"
 	"runtime/debug"
-	"strings"
+
+	"github.com/gvw-project/gvw/internal/monitor/events"
 )
 
 // LearnerError is the failure of this rank's own learner, as [Group.Protect] returns it.
@@ -46,8 +47,11 @@ func (g *Group) Protect(train func() error) error {
 	failed := &LearnerError{Rank: g.cfg.Rank, Host: g.cfg.Host, Err: err, Stack: stack}
 	g.cfg.Log.Error("learner failed", "rank", g.cfg.Rank, "err", err, "stack", string(stack))
 	g.fail(failed)
-	// The reason is one line: it becomes part of the errors of all other ranks.
-	g.member.SetLeaveReason("its learner has failed: " + strings.Join(strings.Fields(err.Error()), " "))
+	class := events.ClassOf(err)
+	if stack != nil {
+		class = events.Panicked
+	}
+	g.blame(class, -1, fmt.Errorf("its learner has failed: %w", err))
 	g.Close()
 	return failed
 }

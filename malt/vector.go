@@ -65,8 +65,8 @@ type Vector[T Element] struct {
 	encoder  *pack.Encoder[T]
 	decoders []*pack.Decoder[T] // one for each update of a gather
 	incoming []Incoming[T]
-	damaged  uint64
-	sums     []T // scratch of mergers
+	merged   Stats // what decode has counted
+	sums     []T   // scratch of mergers
 	counts   []uint32
 }
 
@@ -240,7 +240,7 @@ func (v *Vector[T]) decode(arrived []carrier.Arrival) {
 			continue
 		}
 		if err != nil { // its checksum was right: the sender runs another program
-			v.damaged++
+			v.merged.Damaged++
 			v.object.g.cfg.Log.Warn("dropped an update that does not decode", "rank", v.object.g.cfg.Rank, "from", a.From, "object", v.object.spec.Name, "err", err)
 			continue
 		}
@@ -252,6 +252,8 @@ func (v *Vector[T]) decode(arrived []carrier.Arrival) {
 			in.Factor = 1 / float64(1+delay)
 		}
 		v.incoming = append(v.incoming, in)
+		late := uint64(max(delay, 0))
+		v.merged.Add(Stats{Merged: 1, Behind: late, Oldest: late})
 	}
 }
 
@@ -277,7 +279,7 @@ func (v *Vector[T]) Barrier(ctx context.Context) error { return v.object.g.Barri
 // Stats returns what this rank has sent and received.
 func (v *Vector[T]) Stats() Stats {
 	s := v.object.stats()
-	s.Damaged += v.damaged
+	s.Add(v.merged)
 	return s
 }
 

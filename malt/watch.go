@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/internal/clock"
+	"github.com/gvw-project/gvw/internal/monitor/events"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/malt/internal/carrier"
@@ -43,6 +44,7 @@ func (g *Group) untilEnded(w *client.Wiring, c *carrier.Carrier, failures <-chan
 			return
 		case f := <-failures:
 			if f.rank < 0 {
+				g.blame(events.CallDiffers, -1, f.err)
 				g.fail(f.err)
 				_ = g.member.Fail(g.ctx, f.err.Error(), "") // the other ranks learn it from the server
 				return

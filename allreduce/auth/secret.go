@@ -10,6 +10,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"runtime"
 )
@@ -69,7 +70,7 @@ func ReadSecretBytes(path string) (*Secret, []byte, error) {
 	return s, b, nil
 }
 
-// readPrivate reads a small file that others must not be able to read or write.
+// readPrivate reads a small file that others must not be able to read or write: see permitted.
 func readPrivate(path, what string, limit int) (b []byte, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -83,7 +84,7 @@ func readPrivate(path, what string, limit int) (b []byte, err error) {
 		return nil, fmt.Errorf("cannot read the %s: %w", what, err)
 	case fi.IsDir():
 		return nil, &Error{File: path, Why: "it is a directory: want a file with the " + what}
-	case runtime.GOOS != "windows" && fi.Mode().IsRegular() && fi.Mode().Perm()&0o077 != 0:
+	case runtime.GOOS != "windows" && fi.Mode().IsRegular() && !permitted(fi.Mode().Perm(), rootOwned(fi) && os.Geteuid() != 0):
 		return nil, &Error{File: path, Why: fmt.Sprintf("others can read or change the %s (mode %04o): run chmod 600 on it, and replace it if others may have read it", what, fi.Mode().Perm())}
 	}
 	b, err = io.ReadAll(io.LimitReader(f, int64(limit)+1))
@@ -91,6 +92,15 @@ func readPrivate(path, what string, limit int) (b []byte, err error) {
 		return nil, fmt.Errorf("cannot read the %s: %w", what, err)
 	}
 	return b, nil
+}
+
+// permitted reports whether a file with the mode may hold a secret. The group may read a file that root has handed to this
+// process, which is another user's: Kubernetes mounts a Secret so for a container that is not root. libpq has the same rule.
+func permitted(mode fs.FileMode, handed bool) bool {
+	if handed {
+		return mode&0o037 == 0
+	}
+	return mode&0o077 == 0
 }
 
 // Key is a key for one purpose, derived from the secret.

@@ -14,6 +14,19 @@ import (
 	"testing"
 )
 
+// TestHandedFiles lets the group read a file that root has made for another user.
+func TestHandedFiles(t *testing.T) {
+	t.Parallel()
+	for mode, want := range map[fs.FileMode][2]bool{
+		0o400: {true, true}, 0o600: {true, true}, 0o440: {true, false}, 0o640: {true, false},
+		0o660: {}, 0o450: {}, 0o444: {}, 0o404: {}, 0o402: {}, 0o401: {},
+	} {
+		if got := [2]bool{permitted(mode, true), permitted(mode, false)}; got != want {
+			t.Errorf("%04o: %v for a file that root has handed over and for one's own, want %v", mode, got, want)
+		}
+	}
+}
+
 func TestSecretFiles(t *testing.T) {
 	dir := t.TempDir()
 	for name, c := range map[string]struct {

@@ -331,7 +331,13 @@ func TestCasesAgainstVW(t *testing.T) {
 	var outcomes []vwOutcome
 	for _, example := range examples {
 		o := vw.try(t, example)
-		if want := recorded[example]; !*record && !cmp.Equal(want, o) {
+		want := recorded[example]
+		if !*record && strings.Contains(example, "--svrg") {
+			// vw begins a stage of --svrg when its parser reaches the end of the data, so predictions
+			// differ from run to run.
+			want.Predictions, o.Predictions = nil, nil
+		}
+		if !*record && !cmp.Equal(want, o) {
 			t.Errorf("%s\n(-recorded +vw)\n%s", example, cmp.Diff(want, o))
 		}
 		outcomes = append(outcomes, o)

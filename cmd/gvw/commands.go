@@ -4,12 +4,12 @@ package main
 
 import (
 	"context"
-	"strings"
 
 	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/flags"
 	"github.com/gvw-project/gvw/internal/mapper"
 	"github.com/gvw-project/gvw/internal/programs"
+	"github.com/gvw-project/gvw/internal/remote"
 	"github.com/gvw-project/gvw/internal/run"
 	"github.com/gvw-project/gvw/internal/search"
 	"github.com/gvw-project/gvw/internal/show"
@@ -25,7 +25,7 @@ import (
 // must not pick up the variables of a job.
 func commands() *cli.Table {
 	return cli.NewTable(&cli.FlagSet{
-		At: "gvw", Specs: flags.Learn, Help: learnHelp, Repeats: flags.CatFeature, Check: train.CheckNamespaces,
+		At: "gvw", Specs: flags.Learn, Help: learnHelp, Before: learnBefore, After: learnAfter + exitCodes, Repeats: flags.CatFeature, Check: train.CheckNamespaces,
 	}, []*cli.Command{
 		{
 			Name: "inspect", Run: tools.Inspect,
@@ -72,6 +72,25 @@ state for further training can be left out, but not restored: gvw -i MODEL
 continues from any model.
 `,
 				NoEnv: true,
+			}},
+		},
+		{
+			Name: "splines", Run: tools.Splines,
+			Sets: []*cli.FlagSet{{
+				At: "gvw splines", Specs: flags.Splines,
+				Before: `gvw splines replaces dense numeric features by linear splines, with which a linear
+learner follows curves.
+
+  gvw splines -d train.vw -f splines -p train.splines.vw
+  gvw splines -d test.vw -i splines -p test.splines.vw
+`,
+				After: `
+A value is replaced by its place among the values of its feature in the training
+data, and the place by the two knots next to it, whose values add up to 1. A
+feature that is absent has the value 0. docs/vw-learners.md has an example.
+`,
+				NoWords: "gvw splines takes options only, but got %q: the data is given by -d",
+				NoEnv:   true,
 			}},
 		},
 		{
@@ -124,6 +143,39 @@ machine. Results are compared with the exact answer before and after.
 			}},
 		},
 		{
+			Name: "simulate", Run: tools.Simulate,
+			Sets: []*cli.FlagSet{{
+				At: "gvw simulate allreduce", Specs: flags.SimulateAllReduce,
+				Before: `gvw simulate allreduce computes how long a sum of float32 takes on a cluster that is
+not there, by its real schedules and a model of links and processors.
+
+  gvw simulate allreduce
+  gvw simulate allreduce -n 10,100,1000,4000 --rate 1,10,100 --svg times.svg
+  gvw simulate allreduce -n 200 --schedule all --hosts_per_rack 20 --oversubscription 4
+`,
+				After: `
+The bound is the time of the bytes that each rank must send and receive, without
+headers. docs/simulation.md describes the model and how precise it is.
+`,
+				NoWords: "gvw simulate allreduce takes options only, but got %q",
+				NoEnv:   true,
+			}, {
+				At: "gvw simulate losses", Specs: flags.SimulateLosses,
+				Before: `gvw simulate losses computes how much time failures cost a job that waits for lost
+ranks, that has spares, or that continues without them. The server's rules are real.
+
+  gvw simulate losses -n 1000 --between 1000,10000 --step 20s --load 2m
+  gvw simulate losses -n 100 --spares 1,2,4,8 --silent 0.5 --svg lost.svg
+`,
+				After: `
+A spare loads the data of the rank that it takes, so it saves the time of a restart.
+docs/simulation.md describes the model.
+`,
+				NoWords: "gvw simulate losses takes options only, but got %q",
+				NoEnv:   true,
+			}},
+		},
+		{
 			Name: "topo", Run: tools.Topo,
 			Sets: []*cli.FlagSet{{
 				At: "gvw topo", Specs: flags.Topo,
@@ -164,6 +216,7 @@ and what each rank waits for.
   gvw jobs --span_server gateway
   gvw jobs --span_server gateway --all --watch
   gvw jobs --span_server gateway --json | jq '.jobs[].state'
+  gvw jobs --span_server gateway --logs 17 --rank 3
 `,
 				NoWords: "gvw jobs takes options only, but got %q: the server is given by --span_server",
 			}},
@@ -218,12 +271,13 @@ written are joined. docs/reports.md has examples.
 			Name: "plot", Run: show.Plot,
 			Sets: []*cli.FlagSet{{
 				At: "gvw plot", Specs: flags.Plot,
-				Before: `gvw plot draws the losses in files of --record or --log_json, or the largest weights
-of a model.
+				Before: `gvw plot draws the losses in files of --record or --log_json, those of the trials of
+gvw search --state, or the largest weights of a model.
 
   gvw plot run.jsonl
-  gvw plot old.jsonl new.jsonl --x time --svg loss.svg
-  gvw plot model --names model.txt --svg weights.svg
+  gvw plot old.jsonl new.jsonl --x time -o loss.png
+  gvw plot search.jsonl --x learning_rate
+  gvw plot model --names model.txt -o weights.svg
 `,
 				NoEnv: true,
 			}},
@@ -337,11 +391,11 @@ submits such a job.
 			Name: "hadoop", Run: tools.Hadoop,
 			Sets: []*cli.FlagSet{
 				{
-					At: "gvw hadoop split", Specs: flags.Split, Help: hadoopHelp, NoEnv: true,
+					At: "gvw hadoop split", Specs: flags.Split, Help: hadoopHelp, Before: hadoopBefore, After: hadoopAfter, NoEnv: true,
 					NoWords: "gvw hadoop split takes options only, but got %q",
 				},
 				{
-					At: "gvw hadoop slots", Specs: flags.Slots, Help: hadoopHelp, NoEnv: true,
+					At: "gvw hadoop slots", Specs: flags.Slots, Help: hadoopHelp, Before: hadoopBefore, After: hadoopAfter, NoEnv: true,
 					NoWords: "gvw hadoop slots takes options only, but got %q",
 				},
 			},
@@ -364,11 +418,12 @@ store it elsewhere. All files are readable only by their owner. See docs/securit
 				NoWords: "gvw keygen takes options only, but got %q",
 			}},
 		},
-		{Name: "faults", Run: tools.Faults},
+		{Name: "remote", Run: remote.Command, Summary: "connects gvw run --hosts to a worker; gvw run starts it"},
+		{Name: "faults", Run: tools.Faults, Summary: "describes GVW_FAULT, which injects faults into processes"},
 		{
 			Name: "run", Run: run.Command,
 			Sets: []*cli.FlagSet{{
-				At: "gvw run, before the --", Specs: flags.Run, Help: runHelp,
+				At: "gvw run, before the --", Specs: flags.Run, Help: runHelp, Before: runBefore, After: runAfter,
 				Rest: "the learner's options come after --, as in: gvw run -n 4 -- -d train.vw",
 			}},
 		},
@@ -447,92 +502,12 @@ and checkpoints. vw's socket protocol is that of gvw --daemon.
 `,
 			}},
 		},
-		{Name: "version", Run: func(_ context.Context, p *cli.Process, _ *cli.Command, _ []string) error {
+		{Name: "completion", Run: completion, Summary: "prints the completions of a shell, or writes the manual"},
+		{Name: "version", Summary: "prints the version, the commit and its date", Run: func(_ context.Context, p *cli.Process, _ *cli.Command, _ []string) error {
 			return p.Print(cli.Version() + "\n")
 		}},
-		{Name: "help", Run: func(_ context.Context, p *cli.Process, _ *cli.Command, args []string) error {
+		{Name: "help", Summary: "prints the help, with help all every option", Run: func(_ context.Context, p *cli.Process, _ *cli.Command, args []string) error {
 			return p.Print(commands().Learner.Page(len(args) > 0))
 		}},
 	})
-}
-
-// learnHelp returns the first screen of help, or the page of every option if all is true.
-// help_test.go bounds the first screen.
-func learnHelp(f *cli.FlagSet, all bool) string {
-	var b strings.Builder
-	b.WriteString(`gvw learns linear models as Vowpal Wabbit does, on one machine or a cluster.
-
-  gvw -d train.vw -f model [OPTIONS]           train
-  gvw -d test.vw -t -i model -p predictions    predict
-  gvw run -n 4 -- -d train.vw -f model ...     train with 4 processes
-  gvw inspect | diff | convert | report | plot | timeline   models and runs
-  gvw search | topics | infer | svm | factor | nn | version | help
-  gvw allreduce | malt | doctor | topo | top | bench    sums, vectors, network
-  gvw serve | supervise | jobs | cancel | faults | mapper | hadoop | keygen
-`)
-	cli.WriteOptions(&b, f.Specs, all)
-	if all {
-		b.WriteString(`
-Each option is also set by the environment (GVW_BIT_PRECISION=20); the command
-line comes first. @FILE reads arguments from FILE. Names may be written with
-dashes. Files that end in .gz, .zst or .bz2 are decompressed.
-`)
-	} else {
-		b.WriteString(`
-Every option and its default: gvw --help all. Several processes: gvw run --help.
-`)
-	}
-	b.WriteString(`Exit codes: 0 done, 1 usage, 2 data, 3 peer lost, 4 deadline, 5 input or output,
-6 refused, 130 and 143 interrupted.
-`)
-	return b.String()
-}
-
-// runHelp returns the help of gvw run. Options shared with the learner are listed by name
-// only, since the learner's own page explains them.
-func runHelp(*cli.FlagSet, bool) string {
-	var b strings.Builder
-	b.WriteString(`gvw run trains with several processes on this machine, server included.
-
-  gvw run -n 4 -- -d train.vw -f model --hybrid 2:20
-  gvw run -n 4 -- -d 'part.{rank}' -f model -p 'predictions.{rank}'
-  gvw run -n 4 -- ./program ARGS     any program of package allreduce
-`)
-	cli.WriteOptions(&b, flags.Launch, true)
-	b.WriteString(`
-These options of the learner may also precede the --:
-`)
-	var shared []string
-	for _, s := range flags.Shared {
-		shared = append(shared, s.Spelled())
-	}
-	cli.WriteWords(&b, 2, 2, strings.Join(shared, " "))
-	b.WriteString(`
-The learner's options follow -- (gvw --help). {rank} in a file name is each
-process's number, from 0. Without it the data is divided, rank 0 writes the
-model, predictions are gathered in the order of the data, and caches get the
-rank appended. A program finds its place in the job in its environment:
-docs/allreduce.md lists the variables.
-`)
-	return b.String()
-}
-
-// hadoopHelp returns the help of gvw hadoop, on one page for both subcommands.
-func hadoopHelp(*cli.FlagSet, bool) string {
-	var b strings.Builder
-	b.WriteString(`gvw hadoop computes what a launcher of a job of maps needs.
-
-  hadoop fs -ls IN | gvw hadoop split --maps 8     SIZE N: this least size of a split
-                                                   (mapreduce.input.fileinputformat.
-                                                   split.minsize) gives N maps
-  gvw hadoop slots --maps 8 --map_mb 2048          do they all run at once?
-`)
-	cli.WriteOptions(&b, flags.Slots, true)
-	b.WriteString(`
-Maps that wait for each other must all run at once, and MapReduce does not ensure
-that. yarn-site.xml and mapred-site.xml are read in $HADOOP_CONF_DIR. Exit codes of
-slots: 0 they fit now, or when other jobs have ended (stdout has which); 6 they
-never fit.
-`)
-	return b.String()
 }

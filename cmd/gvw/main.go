@@ -23,7 +23,7 @@ func main() {
 	// After a crash the process aborts, so that the parent sees a signal and not exit code 2,
 	// which means corrupt data. A core file is written only if it is wanted: crash.Abort
 	// otherwise lowers the limit. A launcher must not lower it, since its children inherit it.
-	launcher := len(os.Args) > 1 && slices.Contains([]string{"run", "search", "supervise"}, os.Args[1])
+	launcher := len(os.Args) > 1 && slices.Contains([]string{"remote", "run", "search", "supervise"}, os.Args[1])
 	crash.Abort(launcher || os.Getenv("GOTRACEBACK") == "crash")
 	p := &program{Process: &cli.Process{
 		Name: os.Args[0], Args: os.Args[1:], Env: os.Environ(),

@@ -4,7 +4,9 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -269,6 +271,89 @@ func TestRankLinesOnATerminal(t *testing.T) {
 	dir := t.TempDir()
 	cmd, s := onTerminal(t, dir, 100, "run", "-n", "2", "--", "-d", "x.vw", "--passes", "1000000000", "--holdout_off", "-k", "--cache_file", "c")
 	s.shows(0, `rank 0  pass \d+/1000000000   0%[^\r]*loss [^\r]*\r\nrank 1  pass \d+/1000000000`)
+	interrupt(t, cmd, s, `rank 1  pass`)
+}
+
+// noisy is data on which solvers make many passes: labels that depend little on the features.
+func noisy() string {
+	r := rand.New(rand.NewPCG(1, 2))
+	var b strings.Builder
+	for range 20_000 {
+		label := 2*r.IntN(2) - 1
+		fmt.Fprintf(&b, "%d |a", label)
+		for range 8 {
+			fmt.Fprintf(&b, " %d:%.3f", r.IntN(3000), r.Float64()+0.1*float64(label))
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// The bar of a batch solver has the time left, the speed, and the loss of the newest whole pass, which the log of passes has, too. In
+// a hybrid training the loss of SGD's passes is the mean so far.
+func TestProgressBarOfSolvers(t *testing.T) {
+	t.Parallel()
+	data := noisy()
+	for name, args := range map[string][]string{
+		"L-BFGS": {"--bfgs", "--passes", "200"},
+		"CG":     {"--conjugate_gradient", "--passes", "200"},
+		"hybrid": {"--hybrid", "2:198"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "noisy.vw"), []byte(data), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			cmd, s := onTerminal(t, dir, 120, append([]string{"-d", "noisy.vw", "--loss_function", "logistic", "--holdout_off", "--termination", "0", "-b", "20", "-c", "-k", "--log_json", "log"}, args...)...)
+			if err := cmd.Wait(); err != nil {
+				t.Fatal(err)
+			}
+			<-s.done
+			text, err := os.ReadFile(filepath.Join(dir, "log"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var losses []float64
+			var methods []string
+			for d := json.NewDecoder(bytes.NewReader(text)); d.More(); {
+				var line struct {
+					Loss   float64
+					Method string
+				}
+				if err := d.Decode(&line); err != nil {
+					t.Fatal(err)
+				}
+				losses, methods = append(losses, line.Loss), append(methods, line.Method)
+			}
+			shown, _ := s.after(0)
+			seen := 0
+			for _, m := range regexp.MustCompile(`pass (\d+)/200 +\d+% \[=* *\]  ETA [0-9hms]+  loss (\S+)  [0-9.]+[kM]?/s  [0-9.]+[kM]? examples`).FindAllStringSubmatch(shown, -1) {
+				pass, _ := strconv.Atoi(m[1])
+				if pass < 2 || methods[pass-2] == "SGD" {
+					continue
+				}
+				seen++
+				if want := fmt.Sprintf("%.4g", losses[pass-2]); m[2] != want {
+					t.Errorf("in pass %d the bar has loss %s, want %s, that of the pass before", pass, m[2], want)
+				}
+			}
+			if seen == 0 {
+				t.Errorf("no bar of %d passes has all fields: %q", len(losses), shown[max(0, len(shown)-2000):])
+			}
+		})
+	}
+}
+
+// The lines of gvw run have the same fields for ranks with a solver.
+func TestRankLinesOfSolvers(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "noisy.vw"), []byte(noisy()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd, s := onTerminal(t, dir, 120, "run", "-n", "2", "--", "-d", "noisy.vw", "--loss_function", "logistic", "--holdout_off", "--hybrid", "2:400", "--termination", "0", "-b", "20", "-k", "--cache_file", "c")
+	s.shows(0, `rank 0  pass \d+/402 +\d+% \[=* *\][^\r]*ETA [0-9hms]+  loss [0-9.e-]+  [0-9.]+[kM]?/s  [0-9.]+[kM]? examples  L-BFGS[^\r]*\r\nrank 1  pass \d+/402`)
 	interrupt(t, cmd, s, `rank 1  pass`)
 }
 

@@ -49,6 +49,8 @@ func TestScripts(t *testing.T) {
 			"code":     scriptCode,
 			"lastline": scriptLastLine,
 			"unhex":    scriptUnhex,
+			"web":      scriptWeb,
+			"s3":       scriptS3,
 		},
 		// [rdma]: built with the tag rdma; [device]: there is an RDMA device.
 		Condition: func(name string) (bool, error) {

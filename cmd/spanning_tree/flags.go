@@ -280,15 +280,18 @@ func span(name string, to *time.Duration) func(string) error {
 	}
 }
 
+// known are the names of the options except the limits.
+var known = []string{
+	"port", "bind", "state", "log", "log_format", "fault_dir", "lost_after", "replace_timeout", "grace", "journal_timeout", "nondaemon", "help", "version",
+	"secret_file", "tls_cert", "tls_key", "tls_ca", "encrypt", "allow_vw", "allow", "http", "http_token_file", "http_control",
+}
+
 // suggest returns a suggestion for an unknown option, or "" if no known option is similar.
 func suggest(name string) string {
 	if name == "" {
 		return ""
 	}
-	for _, known := range slices.Concat([]string{
-		"port", "bind", "state", "log", "log_format", "fault_dir", "lost_after", "replace_timeout", "grace", "journal_timeout", "nondaemon", "help", "version",
-		"secret_file", "tls_cert", "tls_key", "tls_ca", "encrypt", "allow_vw", "allow", "http", "http_token_file", "http_control",
-	}, boundNames) {
+	for _, known := range slices.Concat(known, boundNames) {
 		if strings.HasPrefix(known, name) || strings.HasPrefix(name, known) || strings.ReplaceAll(name, "_", "") == strings.ReplaceAll(known, "_", "") {
 			return ", did you mean --" + known + "?"
 		}

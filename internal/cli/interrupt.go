@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/gvw-project/gvw/internal/monitor/events"
 )
 
 // cleanupTime is the time that a run has to remove its files after a signal. After that, or
@@ -34,6 +36,9 @@ type Interruption struct {
 
 func (e *Interruption) Error() string { return e.Text }
 func (e *Interruption) Unwrap() error { return e.Err }
+
+// FaultClass implements [events.Classified]: the process was told to stop.
+func (e *Interruption) FaultClass() events.Class { return events.Stopped }
 
 // ExitCode returns the exit code of the process.
 func (e *Interruption) ExitCode() int { return e.Code }

@@ -34,6 +34,8 @@ type Process struct {
 	Rewrite func(text string) string
 	// LogFormat is the form of log lines and of the error that ends the process (package logformat). "": text.
 	LogFormat string
+	// LogCopy gets the bytes of each log line, too; nil: stderr only. It must not wait.
+	LogCopy io.Writer
 	// Exit ends the process at once, without the functions of AtEnd; os.Exit outside of tests.
 	Exit func(code int)
 
@@ -123,7 +125,19 @@ func (p *Process) Print(s string) error {
 // Lines of text have a time only if timed is true: it is useful where several processes write.
 func (p *Process) Logger(level slog.Level, timed bool) *slog.Logger {
 	opts := &slog.HandlerOptions{Level: level, ReplaceAttr: ReplaceAttr(p.Rewrite, timed || p.LogFormat == logformat.JSON)}
-	return slog.New(logformat.New(p.Stderr, p.LogFormat, opts))
+	out := p.Stderr
+	if p.LogCopy != nil {
+		out = copied{p.Stderr, p.LogCopy}
+	}
+	return slog.New(logformat.New(out, p.LogFormat, opts))
+}
+
+// copied is a writer of log lines to two places. The copy is complete although stderr fails.
+type copied struct{ out, copy io.Writer }
+
+func (c copied) Write(b []byte) (int, error) {
+	_, _ = c.copy.Write(b) // a queue, or a buffer
+	return c.out.Write(b)
 }
 
 // Note prints a line about the command line or the end of the process: "gvw: " and the text or, in the form JSON, a

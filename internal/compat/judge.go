@@ -38,7 +38,7 @@ func (f Finding) Same(other Finding) bool {
 }
 
 // Kept are the options in conditions of cases that a model file may contain.
-var Kept = append([]string{"bfgs", "conjugate_gradient", "ftrl", "pistol", "coin", "oaa", "ngram", "quadratic", "cubic", "interactions"}, composedNames()...)
+var Kept = append([]string{"bfgs", "conjugate_gradient", "ftrl", "pistol", "coin", "freegrad", "oaa", "ngram", "quadratic", "cubic", "interactions"}, composedNames()...)
 
 // Judge returns the cases that hold for a command line, in the order of the table.
 // If loads is true, an initial model will be read later. Judge then leaves out a case that

@@ -47,6 +47,14 @@ var learners = []group{
 	{"Follow the Regularized Leader - Pistol", []row{
 		{"pistol", Works, "in one process, also with --oaa"},
 	}},
+	{"FreeGrad", []row{
+		{"freegrad", Works, "in one process, also with --oaa"},
+		{"restart", Works, "models do not keep it and the next four, as in vw"},
+		{"project", Works, "vw's models lack what the radius has grown by, so training from one begins with the radius at the start, as in vw"},
+		{"radius=", Works, "above 0"},
+		{"fepsilon=", Works, "above 0"},
+		{"flipschitz_const=", Works, "0 or more"},
+	}},
 	{"Gradient Descent Matrix Factorization", []row{
 		{"rank=", Works, "total feature number counts products, in vw factors; --readable_model has weights, where vw prints addresses"},
 	}},
@@ -77,12 +85,26 @@ var learners = []group{
 		{"math_mode=", Works, "vw's name is --math-mode; 1 computes in float64; 0 and 2 compute in float32 with a relative error of 1e-5, where vw's have 1e-4"},
 		{"metrics", Refused, "vw's belongs to --lda; gvw's own --metrics NAMES measures predictions"},
 	}},
+	{"Logarithmic Time Multiclass Tree", []row{
+		{"log_multi=", Works, "in one process, up to 65,536, without --link, --binary and --named_labels"},
+		{"no_progress", Works, "only sets a flag of the model, as in vw"},
+		{"swap_resistance=", Works, "1 or more; of 0 vw does not end; a model that is loaded has its own, as in vw"},
+	}},
 	{"Low Rank Quadratics FA", []row{
 		{"lrqfa=", Works, "without interactions"},
 	}},
 	{"Low Rank Quadratics", []row{
 		{"lrq*", Works, "without interactions, and without --oaa, --bootstrap and other learners of this kind"},
 		{"lrqdropout", Works, ""},
+	}},
+	{"Marginal", []row{
+		{"marginal=", Works, "in one process, without interactions of its namespaces, and without vw's warnings of pairs that it leaves out"},
+		{"initial_denominator=", Works, ""},
+		{"initial_numerator=", Works, ""},
+		{"compete", Works, "a model that has experts needs no --compete at -i, without which vw cannot read it"},
+		{"update_before_learn", Works, "refused beside --marginal: vw 9.11.9 never updates the means with it"},
+		{"unweighted_marginals", Works, ""},
+		{"decay=", Works, ""},
 	}},
 	{"Matrix Factorization Reduction", []row{
 		{"new_mf=", Works, "namespaces are crossed in pairs, without wildcards"},
@@ -104,7 +126,17 @@ var learners = []group{
 		{"scores", Works, "likewise for examples without a label"},
 		{"indexing=", Works, "-r with labels from 0 has each score under its own label; vw's are shifted by one"},
 	}},
+	{"Stochastic Variance Reduced Gradient", []row{
+		{"svrg", Works, "also on several ranks; passes end where the data does, where vw begins the next one up to 256 examples early; vw only begins stages without --quiet; the held-out loss ends training as otherwise, in vw it counts for nothing; total feature number counts products, too"},
+		{"stage_size=", Works, "1 or more"},
+	}},
 	{"Scorer", []row{
 		{"link=", Works, "with --oaa only in tests, or with --ftrl, --pistol and --coin: as vw learns by SGD, it takes the linked scores for raw ones"},
+	}},
+	{"Stagewise Polynomial", []row{
+		{"stage_poly", Works, "in one process, and without wildcards in interactions"},
+		{"sched_exponent=", Works, "0 or more; with less than 0 vw crashes"},
+		{"batch_sz=", Works, ""},
+		{"batch_sz_no_doubling", Works, ""},
 	}},
 }

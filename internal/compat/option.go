@@ -5,6 +5,7 @@ package compat
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Class determines how gvw treats an option.
@@ -80,10 +81,11 @@ func rows(class Class, remark, spellings string) []row {
 	return rows
 }
 
-// options is the whole list, in the order of the tables.
-var options = func() []Option {
+// options returns the whole list, in the order of the tables. It is made at first use, since
+// few command lines need it.
+var options = sync.OnceValue(func() []Option {
 	var all []Option
-	for _, g := range slices.Concat(general, learners, others, driver) {
+	for _, g := range slices.Concat(general, learners, others(), driver) {
 		for _, r := range g.rows {
 			o := Option{Name: r.spelling, Group: g.name, Class: r.class, Remark: r.remark}
 			if short, name, found := strings.Cut(o.Name, ","); found {
@@ -99,11 +101,11 @@ var options = func() []Option {
 		}
 	}
 	return all
-}()
+})
 
 // All returns every option, in vw's order within the general ones and the
 // learners.
-func All() []Option { return slices.Clone(options) }
+func All() []Option { return slices.Clone(options()) }
 
 // Find returns the option of a long name.
 func Find(name string) (Option, bool) {
@@ -117,9 +119,9 @@ func FindShort(letter string) (Option, bool) {
 
 // find returns the first option for which is returns true.
 func find(is func(Option) bool) (Option, bool) {
-	i := slices.IndexFunc(options, is)
+	i := slices.IndexFunc(options(), is)
 	if i < 0 {
 		return Option{}, false
 	}
-	return options[i], true
+	return options()[i], true
 }

@@ -23,7 +23,7 @@ var sections = []struct {
 // Page returns the text of docs/compatibility.md.
 func Page() []byte {
 	count := map[Class]int{}
-	for _, o := range options {
+	for _, o := range options() {
 		count[o.Class]++
 	}
 	var b strings.Builder
@@ -36,7 +36,7 @@ func Page() []byte {
 		"An option that has no effect in vw is accepted: silently where scripts share\n"+
 		"options, with one note on stderr where the user has probably forgotten something.\n"+
 		"[Options beside others](#options-beside-others) lists the cases.\n\n"+
-		"| | options |\n|---|---|\n", len(options)-len(driver[0].rows))
+		"| | options |\n|---|---|\n", len(options())-len(driver[0].rows))
 	for _, s := range sections {
 		fmt.Fprintf(&b, "| [%s](#%s) | %d |\n", strings.ToLower(s.title), strings.ToLower(s.title), count[s.class])
 	}
@@ -66,7 +66,7 @@ func writeRows(b *strings.Builder, class Class) {
 		}
 		names = nil
 	}
-	for _, o := range options {
+	for _, o := range options() {
 		if o.Class != class {
 			continue
 		}

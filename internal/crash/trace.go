@@ -7,6 +7,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Trace is the cause of a crash, taken from what the Go runtime has printed.
@@ -34,12 +35,17 @@ const (
 	maxLine   = 4 << 10 // bytes of a line that are looked at
 )
 
-// The lines of a trace.
-var (
-	message   = regexp.MustCompile(`^(panic: |fatal error: |SIG[A-Z0-9]+: )`)
-	goroutine = regexp.MustCompile(`^goroutine \d+ .*\[.*\]:$`)
-	place     = regexp.MustCompile(`^\t(\S.*:\d+)( |$)`)
-)
+// forms are the lines of a trace.
+type forms struct{ message, goroutine, place *regexp.Regexp }
+
+// compiled returns the forms. They are compiled at first use, since few processes read a trace.
+var compiled = sync.OnceValue(func() *forms {
+	return &forms{
+		message:   regexp.MustCompile(`^(panic: |fatal error: |SIG[A-Z0-9]+: )`),
+		goroutine: regexp.MustCompile(`^goroutine \d+ .*\[.*\]:$`),
+		place:     regexp.MustCompile(`^\t(\S.*:\d+)( |$)`),
+	}
+})
 
 // Find returns the first crash in a log. It reads r until it has the crash; ok
 // is false if there is none or if r fails before.
@@ -67,21 +73,21 @@ type parser struct {
 
 // line takes the next line.
 func (p *parser) line(line string) {
-	t := &p.trace
+	t, is := &p.trace, compiled()
 	switch {
 	case p.done:
 	case p.inside && line == "":
 		p.done = true
 	case p.inside:
-		if m := place.FindStringSubmatch(line); m != nil && p.function != "" && len(t.Frames) < maxFrames {
+		if m := is.place.FindStringSubmatch(line); m != nil && p.function != "" && len(t.Frames) < maxFrames {
 			t.Frames = append(t.Frames, p.function+" "+m[1])
 		}
 		p.function = functionOf(line)
-	case goroutine.MatchString(line):
+	case is.goroutine.MatchString(line):
 		p.inside = t.Message != ""
 	case t.Message != "" && strings.HasPrefix(line, "[signal "):
 		t.Detail = line
-	case t.Message == "" && message.MatchString(line):
+	case t.Message == "" && is.message.MatchString(line):
 		t.Message, p.gap = line, 0
 	default:
 		if p.gap++; p.gap > maxGap { // the message was a line of the program's log

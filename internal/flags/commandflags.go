@@ -10,6 +10,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/bench/collective"
 	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/internal/splines"
 	"github.com/gvw-project/gvw/malt/graph"
 	maltpipe "github.com/gvw-project/gvw/malt/pipe"
 )
@@ -60,7 +61,7 @@ var Malt = append([]*cli.Spec{
 	{Name: "type", Kind: cli.Text, Category: catExchange, Arg: "TYPE", Choices: maltpipe.Types, Def: "f64", Help: "of the elements"},
 	{Name: "frames", Kind: cli.Boolean, Category: catExchange, Help: "length-prefixed binary vectors, not lines"},
 	{Name: "quiet", Kind: cli.Boolean, Category: catExchange, Help: "errors only"},
-}, append(clusterFlags("shard", "run_dir", "replace_timeout", "slow_factor", "checkpoint", "checkpoint_every", "resume", "elastic", "spare", "schedule", "checksum", "shm", "timeline", "trace_dir", "stall_timeout", "file_timeout"), &cli.Spec{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"})...)
+}, append(clusterFlags("shard", "run_dir", "replace_timeout", "slow_factor", "checkpoint", "checkpoint_every", "resume", "elastic", "spare", "schedule", "checksum", "shm", "timeline", "log_to_server", "trace_dir", "stall_timeout", "file_timeout"), &cli.Spec{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"})...)
 
 // clusterFlags returns the learner's options of a job, except those in but. Commands that join
 // a job share the learner's rows, so that help and checks are the same.
@@ -102,6 +103,45 @@ var Bench = []*cli.Spec{
 	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
 }
 
+// catSimulate is the category of the options of gvw simulate.
+const catSimulate = "What to simulate"
+
+// SimulateAllReduce are the options of `gvw simulate allreduce`.
+var SimulateAllReduce = []*cli.Spec{
+	{Name: "ranks", Short: "n", Kind: cli.Text, Category: catSimulate, Arg: "A,B,...", Def: "10,30,100,300,1000", Help: "numbers of ranks, up to 10000"},
+	{Name: "rate", Kind: cli.Text, Category: catSimulate, Arg: "A,B,...", Def: "1", Help: "rates of a host's link in each direction, in Gbit/s"},
+	{Name: "schedule", Kind: cli.Text, Category: catSimulate, Arg: "A,B,...", Def: "auto,vw", Help: "schedules; vw: vw's own all-reduce; all: each of them"},
+	{Name: "bytes", Kind: cli.Integer, Positive: true, Max: 1 << 40, Category: catSimulate, Arg: "B", Def: "67108864", Help: "length of the vector, a multiple of 4"},
+	{Name: "chunk", Kind: cli.Integer, Positive: true, Max: 1 << 30, Category: catSimulate, Arg: "B", Help: "bytes per message, a multiple of 8 (262144; with vw 65536)"},
+	{Name: "latency", Kind: cli.Duration, Category: catSimulate, Arg: "T", Def: "50us", Help: "latency from host to host"},
+	{Name: "headers", Kind: cli.Float, Category: catSimulate, Arg: "X", Def: "0.0622", Help: "bytes of headers per byte sent; by default those of TCP over Ethernet"},
+	{Name: "ranks_per_host", Kind: cli.Integer, Positive: true, Max: 1024, Category: catSimulate, Arg: "K", Def: "1", Help: "ranks that share a host and its link"},
+	{Name: "hosts_per_rack", Kind: cli.Integer, Max: 10_000, Category: catSimulate, Arg: "K", Def: "0", Help: "hosts that share the uplink of a rack; 0: one rack"},
+	{Name: "oversubscription", Kind: cli.Float, Positive: true, Category: catSimulate, Arg: "X", Def: "1", Help: "rates of the hosts of a rack over the rate of its uplink"},
+	{Name: "csv", Kind: cli.Text, Category: catSimulate, Arg: "FILE", Help: "also write the table as CSV"},
+	{Name: "svg", Kind: cli.Text, Category: catSimulate, Arg: "FILE", Help: "also write a picture of the times by ranks"},
+	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
+}
+
+// SimulateLosses are the options of `gvw simulate losses`.
+var SimulateLosses = []*cli.Spec{
+	{Name: "ranks", Short: "n", Kind: cli.Integer, Positive: true, Max: 4000, Category: catSimulate, Arg: "N", Def: "100", Help: "ranks of the job"},
+	{Name: "between", Kind: cli.Text, Category: catSimulate, Arg: "A,B,...", Def: "100,1000", Help: "mean times in hours until a process or its host fails"},
+	{Name: "spares", Kind: cli.Text, Category: catSimulate, Arg: "A,B,...", Def: "1,2,4", Help: "numbers of spares, in addition to none"},
+	{Name: "silent", Kind: cli.Float, Category: catSimulate, Arg: "X", Def: "0", Help: "share of failures that close no connection, as of hosts; 0 to 1"},
+	{Name: "steps", Kind: cli.Integer, Positive: true, Max: 1_000_000, Category: catSimulate, Arg: "K", Def: "1000", Help: "steps of the job"},
+	{Name: "step", Kind: cli.Duration, Positive: true, Category: catSimulate, Arg: "T", Def: "10s", Help: "time of a step, all-reduce included"},
+	{Name: "load", Kind: cli.Duration, Category: catSimulate, Arg: "T", Def: "60s", Help: "time for a rank to load its data"},
+	{Name: "restart", Kind: cli.Duration, Category: catSimulate, Arg: "T", Def: "30s", Help: "time for the launcher to start a lost rank again"},
+	{Name: "fetch", Kind: cli.Duration, Category: catSimulate, Arg: "T", Def: "2s", Help: "time to copy the state from another rank"},
+	{Name: "lost_after", Kind: cli.Duration, Positive: true, Category: catSimulate, Arg: "T", Def: "10s", Help: "silence after which a rank is lost"},
+	{Name: "trials", Kind: cli.Integer, Positive: true, Max: 10_000, Category: catSimulate, Arg: "K", Def: "20", Help: "simulated jobs for each row"},
+	{Name: "seed", Kind: cli.Integer, Max: 1 << 32, Category: catSimulate, Arg: "S", Def: "1", Help: "of the random failures"},
+	{Name: "csv", Kind: cli.Text, Category: catSimulate, Arg: "FILE", Help: "also write the table as CSV"},
+	{Name: "svg", Kind: cli.Text, Category: catSimulate, Arg: "FILE", Help: "also write a picture of the lost time by failures"},
+	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
+}
+
 // catDoctor is the category of the options of gvw doctor.
 const catDoctor = "Examination"
 
@@ -111,7 +151,7 @@ var Doctor = append([]*cli.Spec{
 	{Name: "patience", Kind: cli.Duration, Positive: true, Category: catDoctor, Arg: "T", Def: "5s", Help: "time for a rank to answer"},
 	{Name: "verbs", Kind: cli.Boolean, Category: catDoctor, Help: "only list the RDMA devices of this machine"},
 	{Name: "quiet", Kind: cli.Boolean, Category: catDoctor, Help: "no table: only the faults"},
-}, append(clusterFlags("shard", "run_dir", "checkpoint", "checkpoint_every", "resume", "schedule", "checksum", "heartbeat", "lost_after", "server_timeout", "stall_timeout", "on_loss", "elastic", "replace_timeout", "slow_factor", "transport", "verbs_device", "verbs_memory", "timeline", "trace_dir", "allow", "allow_vw", "job_token"), &cli.Spec{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"})...)
+}, append(clusterFlags("shard", "run_dir", "checkpoint", "checkpoint_every", "resume", "schedule", "checksum", "heartbeat", "lost_after", "server_timeout", "stall_timeout", "on_loss", "elastic", "replace_timeout", "slow_factor", "transport", "verbs_device", "verbs_memory", "timeline", "log_to_server", "trace_dir", "allow", "allow_vw", "job_token"), &cli.Spec{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"})...)
 
 // catKeygen is the category of the options of gvw keygen.
 const catKeygen = "Keys"
@@ -139,6 +179,9 @@ var Jobs = append([]*cli.Spec{
 	{Name: "all", Kind: cli.Boolean, Category: catOutput, Help: "also the jobs that have ended in the last 24 h, with how and why"},
 	{Name: "watch", Kind: cli.Boolean, Category: catOutput, Help: "refresh the list every 2 s until interrupted"},
 	{Name: "json", Kind: cli.Boolean, Category: catOutput, Help: "the whole status of the server, as JSON"},
+	{Name: "logs", Kind: cli.Text, Category: catOutput, Arg: "JOB", Help: "instead: the last log lines of its ranks with --log_to_server, also after its end"},
+	{Name: "rank", Kind: cli.Integer, Max: 1<<31 - 1, Category: catOutput, Arg: "R", Help: "with --logs: only this rank"},
+	{Name: "lines", Kind: cli.Integer, Positive: true, Max: 1 << 20, Category: catOutput, Arg: "N", Def: "100", Help: "with --logs: last lines of each rank"},
 	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
 }, serverFlags...)
 
@@ -245,6 +288,16 @@ var Models = []*cli.Spec{
 
 // catInspect is the category of the options of gvw inspect, gvw diff and gvw convert.
 const catInspect = "Models"
+
+// Splines are the options of `gvw splines`.
+var Splines = []*cli.Spec{
+	{Name: "data", Short: "d", Kind: cli.Text, Category: catInput, Arg: "FILE", Help: "data in vw's text; with -f it is read twice"},
+	{Name: "knots", Kind: cli.Integer, Positive: true, Max: splines.MaxKnots, Category: catInput, Arg: "N", Def: "3", Help: "knots of a feature, each of which becomes a feature"},
+	{Name: "final_regressor", Short: "f", Kind: cli.Text, Category: catOutput, Arg: "FILE", Help: "fit splines to the data, and write them"},
+	{Name: "initial_regressor", Short: "i", Kind: cli.Text, Category: catInput, Arg: "FILE", Help: "use the splines of this file"},
+	{Name: "predictions", Short: "p", Kind: cli.Text, Category: catOutput, Arg: "FILE", Def: "stdout", Help: "write the data with splines"},
+	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
+}
 
 // Convert are the options of `gvw convert`.
 var Convert = []*cli.Spec{

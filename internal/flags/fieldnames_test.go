@@ -24,7 +24,7 @@ func TestWithOptions(t *testing.T) {
 		"(learn.Config.OAA.Classes)":  "(--oaa)",
 		"learn.Config.Reg.L2=3: no":   "--l2 3: no",
 		"learn.Config.FTRL.Rule=coin": "--coin",
-		"set learn.Config.FTRL.Rule":  "set --ftrl, --pistol or --coin",
+		"set learn.Config.FTRL.Rule":  "set --ftrl, --pistol, --coin or --freegrad",
 		"give stream.Config.Format=csv csv.Config.Label=COLUMN (the": "give --csv --label COLUMN (the",
 		"csv.Config.Separator=';', and":                              "--csv_separator ';', and",
 		"allreduce.Config.OnLoss=wait, auth.Credentials.Secret":      "--on_loss wait, --secret_file",

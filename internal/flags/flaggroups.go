@@ -27,7 +27,7 @@ func JobSpecs() []*cli.Spec {
 // ClusterExtra are the other options of a rank, which need them.
 var (
 	ClusterNeeded = []string{"span_server", "unique_id", "total", "node"}
-	ClusterExtra  = []string{"spare", "span_server_port", "shard", "run_id", "generation", "run_dir", "on_loss", "replace_timeout", "slow_factor", "heartbeat", "lost_after", "server_timeout", "stall_timeout", "file_timeout", "start_timeout", "elastic", "checkpoint", "bind", "advertise", "port_range", "schedule", "checksum", "shm", "transport", "verbs_device", "verbs_memory", "timeline", "trace_dir", "secret_file", "encrypt", "tls_cert", "tls_key", "tls_ca", "allow_vw", "allow", "job_token"}
+	ClusterExtra  = []string{"spare", "span_server_port", "shard", "run_id", "generation", "run_dir", "on_loss", "replace_timeout", "slow_factor", "heartbeat", "lost_after", "server_timeout", "stall_timeout", "file_timeout", "start_timeout", "elastic", "checkpoint", "bind", "advertise", "port_range", "schedule", "checksum", "shm", "transport", "verbs_device", "verbs_memory", "timeline", "log_to_server", "trace_dir", "secret_file", "encrypt", "tls_cert", "tls_key", "tls_ca", "allow_vw", "allow", "job_token"}
 )
 
 // Guarded are the options of guardFlags and credentialFlags.

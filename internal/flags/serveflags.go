@@ -28,8 +28,8 @@ var Serve = slices.Concat([]*cli.Spec{
 	{Name: "max_body", Kind: cli.Integer, Positive: true, Category: catServe, Arg: "MiB", Def: "1024", Help: "largest body of a request"},
 }, learnersOf("final_regressor", "predict_only_model", "checkpoint", "checkpoint_every", "checkpoint_interval", "resume",
 	"loss_function", "quantile_tau", "expectile_q", "logistic_min", "logistic_max", "link", "binary", "learning_rate", "power_t", "initial_t", "l1", "l2",
-	"bit_precision", "quadratic", "cubic", "interactions", "noconstant", "oaa", "probabilities", "scores", "indexing", "named_labels", "ftrl", "pistol", "coin", "ftrl_alpha", "ftrl_beta",
-	"mode", "quiet", "log_level", "log_format", "hdfs_client", "hdfs_keytab", "hdfs_principal"),
+	"bit_precision", "quadratic", "cubic", "interactions", "noconstant", "oaa", "probabilities", "scores", "indexing", "named_labels", "ftrl", "pistol", "coin", "ftrl_alpha", "ftrl_beta", "freegrad", "fepsilon", "flipschitz_const", "restart", "project", "radius",
+	"mode", "quiet", "log_level", "log_format", "hdfs_client", "hdfs_keytab", "hdfs_principal", "s3_endpoint"),
 	[]*cli.Spec{{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"}})
 
 // learnersOf returns options of the learner.

@@ -10,6 +10,7 @@ const catShow = "Picture"
 // Timeline are the options of `gvw timeline`.
 var Timeline = []*cli.Spec{
 	{Name: "svg", Kind: cli.Text, Category: catShow, Arg: "FILE", Help: "write a Gantt chart; without it, print the time of each part"},
+	{Name: "merge", Kind: cli.Text, Category: catShow, Arg: "FILE", Help: "write the timelines of several machines as one Chrome trace on one clock"},
 	{Name: "from", Kind: cli.Float, Category: catShow, Arg: "S", Def: "0", Help: "begin so many seconds after the first span"},
 	{Name: "to", Kind: cli.Float, Category: catShow, Arg: "S", Help: "end so many seconds after the first span; at the end of the trace if left out"},
 	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
@@ -30,8 +31,9 @@ var Report = []*cli.Spec{
 
 // Plot are the options of `gvw plot`.
 var Plot = []*cli.Spec{
-	{Name: "svg", Kind: cli.Text, Category: catShow, Arg: "FILE", Help: "write a picture; without it, draw with characters on stdout"},
-	{Name: "x", Short: "x", Kind: cli.Text, Category: catShow, Arg: "WHAT", Choices: []string{"pass", "time", "bytes"}, Def: "pass", Help: "draw losses by pass, time, or bytes received by all ranks"},
+	{Name: "output", Short: "o", Kind: cli.Text, Category: catShow, Arg: "FILE", Help: "write a picture, by the ending of the name: .svg or .png; without it, draw with characters on stdout"},
+	{Name: "svg", Kind: cli.Text, Category: catShow, Arg: "FILE", Help: "write an SVG picture to a file of any name"},
+	{Name: "x", Short: "x", Kind: cli.Text, Category: catShow, Arg: "WHAT", Help: "draw losses by: of runs, pass (default), time, or bytes received by all ranks; of a search, trial (default), time, pass, or an option that it varies"},
 	{Name: "names", Kind: cli.Text, Category: catShow, Arg: "FILE", Help: "of a model: names from the text of --invert_hash"},
 	{Name: "data", Short: "d", Kind: cli.Text, Category: catShow, Arg: "FILE", Repeat: true, Help: "of a model: names from these examples; repeatable"},
 	{Name: "format", Kind: cli.Text, Category: catShow, Arg: "FORMAT", Choices: []string{"json", "csv", "libsvm"}, Help: "format of the examples; vw's text if left out"},

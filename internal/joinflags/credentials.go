@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/netip"
 	"os"
 	"strconv"
@@ -124,7 +125,9 @@ func Guard(p *cli.Process, c *cli.Context, cfg *allreduce.Config) (err error) {
 	if cfg.Credentials, err = Credentials(p, c.String, c.Bool("encrypt"), c.Bool("allow_vw")); err != nil {
 		return err
 	}
-	cfg.NoTags = p.Getenv(launch.EnvSecret) != "" // under gvw run all connections stay on the loopback interface
+	// Under a launcher whose server is on the loopback interface every connection is.
+	ip := net.ParseIP(c.String("span_server"))
+	cfg.NoTags = p.Getenv(launch.EnvSecret) != "" && ip != nil && ip.IsLoopback()
 	if cfg.Allow, err = networks(c.String("allow")); err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/flags"
 	"github.com/gvw-project/gvw/internal/launch"
+	"github.com/gvw-project/gvw/internal/logformat"
 )
 
 // Place returns the rank of this process and reports whether it has one. The rank is that of
@@ -52,6 +53,20 @@ func Config(c *cli.Context, p launch.Place) (*allreduce.Config, error) {
 		return nil, err
 	}
 	return cfg, nil
+}
+
+// TakeServerLog makes the log lines of the process go to the server, too, if --log_to_server is given. Loggers that the process
+// has made before do not send theirs.
+func TakeServerLog(p *cli.Process, c *cli.Context, cfg *allreduce.Config) {
+	if !c.Bool("log_to_server") {
+		return
+	}
+	lines, again := p.LogCopy.(*allreduce.ServerLog) // of a process that has joined before it knew its inputs
+	if !again {
+		lines = &allreduce.ServerLog{JSON: p.LogFormat == logformat.JSON}
+		p.LogCopy = lines
+	}
+	cfg.ServerLog = lines
 }
 
 // maxDial bounds the time for which a rank tries to reach the server, as in vw. A shorter

@@ -20,6 +20,16 @@ type Peer struct {
 	Tags Tags   // of the frames; zero: they have checksums
 }
 
+// Local reports whether the connection leads to an address of this machine.
+func (p *Peer) Local() bool {
+	if p.Conn == nil || p.Conn.LocalAddr() == nil || p.Conn.RemoteAddr() == nil {
+		return false
+	}
+	here, _, err := net.SplitHostPort(p.Conn.LocalAddr().String())
+	there, _, err2 := net.SplitHostPort(p.Conn.RemoteAddr().String())
+	return err == nil && err2 == nil && here == there
+}
+
 // RankAt names a rank for messages: rank 7 (h7:26550).
 func RankAt(rank int, host string) string {
 	if rank == UnknownRank {

@@ -72,6 +72,32 @@ type Step struct {
 	Seconds  Times          `json:"seconds"`
 	Sent     map[int]uint64 `json:"sent,omitempty"`     // bytes of vectors, by the rank of the receiver
 	Received map[int]uint64 `json:"received,omitempty"` // by that of the sender
+	Via      map[int]string `json:"via,omitempty"`      // carrier of the newest of these bytes, by that rank: tcp, shared_memory, verbs
+}
+
+// Vectors has what one rank has exchanged by shared vectors since it has joined their job.
+type Vectors struct {
+	Head                // event: vectors
+	Began       float64 `json:"began"`       // seconds since 1970, when the rank has joined; another attempt has another time
+	Rounds      uint64  `json:"rounds"`      // updates sent to each receiver
+	Sent        uint64  `json:"sent"`        // updates, one for each receiver
+	Dropped     uint64  `json:"dropped"`     // updates that left a full send queue
+	Received    uint64  `json:"received"`    // updates
+	Overwritten uint64  `json:"overwritten"` // of those, updates that newer ones replaced before they were merged
+	Damaged     uint64  `json:"damaged"`     // of those, updates with a wrong checksum
+	Merged      uint64  `json:"merged"`      // updates
+	Behind      uint64  `json:"behind"`      // rounds by which merged updates were late, in sum
+	Oldest      uint64  `json:"oldest"`      // most rounds by which one was
+	Edges       []Edge  `json:"edges,omitempty"`
+}
+
+// Edge has the bytes between a rank and another one.
+type Edge struct {
+	Peer     int    `json:"peer"`
+	Via      string `json:"via"`             // carrier: tcp, shared_memory, verbs
+	Local    bool   `json:"local,omitempty"` // both ranks are on one machine
+	Sent     uint64 `json:"sent"`
+	Received uint64 `json:"received"`
 }
 
 // Times divide the time of a rank, in seconds.
@@ -139,6 +165,8 @@ func kindOf(e event) string {
 		return "pass"
 	case *Step:
 		return "step"
+	case *Vectors:
+		return "vectors"
 	case *Data:
 		return "data"
 	case *Message:

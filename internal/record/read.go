@@ -22,7 +22,8 @@ type Record struct {
 	Run      *Run   // nil: the file has none, as one of --log_json
 	Machines []Machine
 	Passes   []Pass
-	Steps    []Step // by rank, then by number
+	Steps    []Step    // by rank, then by number
+	Vectors  []Vectors // in the order of the file
 	Data     []Data
 	Messages []Message
 	Ends     []End
@@ -115,6 +116,8 @@ func (r *Record) add(line []byte) error {
 		return appendTo(&r.Passes, line, (*Pass).check)
 	case "step":
 		return appendTo(&r.Steps, line, (*Step).check)
+	case "vectors":
+		return appendTo(&r.Vectors, line, (*Vectors).check)
 	case "data":
 		return appendTo(&r.Data, line, nil)
 	case "log":
@@ -169,6 +172,13 @@ func (s *Step) check() error {
 	return nil
 }
 
+func (v *Vectors) check() error {
+	if v.Rank < 0 || v.Rank > maxRank {
+		return fmt.Errorf("got vectors of rank %d, want a rank from 0 to %d", v.Rank, maxRank)
+	}
+	return nil
+}
+
 // maxRank is the highest rank of a record.
 const maxRank = 1<<20 - 1
 
@@ -185,6 +195,7 @@ func quoted(line []byte) string {
 func (r *Record) Merge(o *Record) {
 	r.Machines = append(r.Machines, o.Machines...)
 	r.Steps = append(r.Steps, o.Steps...)
+	r.Vectors = append(r.Vectors, o.Vectors...)
 	r.Data = append(r.Data, o.Data...)
 	r.Messages = append(r.Messages, o.Messages...)
 	r.Ends = append(r.Ends, o.Ends...)

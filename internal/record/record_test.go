@@ -48,7 +48,7 @@ func TestReadsWhatItWrites(t *testing.T) {
 	w.Add(&Run{Version: Version, ID: "1/a", Program: "gvw", Go: "go1.26", Ranks: 2, Options: map[string][]string{"data": {"a", "b"}}, Data: []File{{"a", 3, 0}}})
 	w.Add(&Machine{Attempt: 1, Host: "h", OS: "linux", Arch: "amd64", CPUs: 2, PID: 7})
 	w.Add(&Pass{Pass: 1, Method: "SGD", Examples: 3, Weight: 3, Loss: value(0.5), Seconds: 1})
-	w.Add(&Step{First: 1, Last: 1, Began: 999, Seconds: Times{Compute: 1, Wait: 0.5}, Sent: map[int]uint64{1: 8}})
+	w.Add(&Step{First: 1, Last: 1, Began: 999, Seconds: Times{Compute: 1, Wait: 0.5}, Sent: map[int]uint64{1: 8}, Via: map[int]string{1: "tcp"}})
 	slog.New(NewHandler(w, slog.LevelInfo)).With("rank", 1).WithGroup("link").Warn("a rank is lost", "host", "h1")
 	slog.New(NewHandler(w, slog.LevelInfo)).Debug("not recorded")
 	w.Add(&Data{Examples: 3, Bytes: 9, CRC: "00ff"})
@@ -59,7 +59,7 @@ func TestReadsWhatItWrites(t *testing.T) {
 	want := `{"event":"run","time":1000.5,"rank":0,"version":1,"run":"1/a","program":"gvw","go":"go1.26","ranks":2,"options":{"data":["a","b"]},"data":[{"name":"a","bytes":3}]}
 {"event":"rank","time":1000.5,"rank":0,"attempt":1,"host":"h","os":"linux","arch":"amd64","cpus":2,"pid":7}
 {"event":"pass","time":1000.5,"rank":0,"pass":1,"method":"SGD","examples":3,"weight":3,"loss":0.5,"seconds":1}
-{"event":"step","time":1000.5,"rank":0,"first":1,"last":1,"began":999,"seconds":{"read":0,"compute":1,"update":0,"network":0,"wait":0.5},"sent":{"1":8}}
+{"event":"step","time":1000.5,"rank":0,"first":1,"last":1,"began":999,"seconds":{"read":0,"compute":1,"update":0,"network":0,"wait":0.5},"sent":{"1":8},"via":{"1":"tcp"}}
 {"event":"log","time":T,"rank":0,"level":"WARN","text":"a rank is lost","fields":"rank=1 link.host=h1"}
 {"event":"data","time":1000.5,"rank":0,"examples":3,"bytes":9,"crc32c":"00ff"}
 {"event":"end","time":1000.5,"rank":0}
@@ -111,6 +111,34 @@ func TestStepsAreBounded(t *testing.T) {
 	}
 	if next != steps+1 || sum != steps || bytes != 10*steps || r.Ends[0].Error != "interrupted" {
 		t.Errorf("up to step %d, %g s, %d bytes, end %+v", next-1, sum, bytes, r.Ends)
+	}
+}
+
+// Of many sums of vectors the newest is always there, and the file is bounded.
+func TestVectorsAreBounded(t *testing.T) {
+	t.Parallel()
+	f := &file{}
+	w := NewWriter(f, 3, at(0))
+	w.Add(&Run{Version: Version})
+	const calls = 100_000
+	for i := range calls {
+		w.Add(&Vectors{Rounds: uint64(i + 1), Edges: []Edge{{Peer: 1, Via: "tcp", Sent: uint64(i)}}})
+	}
+	if err := w.Close(nil); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Read("f", f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := len(r.Vectors)
+	if n > 8*stepLines || r.Vectors[0].Rounds != 1 {
+		t.Fatalf("got %d lines from round %d, want at most %d from round 1", n, r.Vectors[0].Rounds, 8*stepLines)
+	}
+	last := r.Vectors[n-1]
+	want := Vectors{Head: Head{Event: "vectors", Time: 0.5, Rank: 3}, Rounds: calls, Edges: []Edge{{Peer: 1, Via: "tcp", Sent: calls - 1}}}
+	if d := cmp.Diff(want, last); d != "" {
+		t.Errorf("the last line: -want +got:\n%s", d)
 	}
 }
 

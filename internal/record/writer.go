@@ -34,6 +34,11 @@ type Writer struct {
 	pending Step // steps that are not written yet; Last is 0 if there are none
 	covers  int  // steps of a line
 	lines   int  // of steps, since covers has changed
+
+	vectors *Vectors // the newest ones; nil: they are written
+	calls   int      // of Add with vectors, since the last line of them
+	each    int      // calls for a line
+	wrote   int      // lines of vectors, since each has changed
 }
 
 // NewWriter returns a writer of the events of a rank. Each event is one write to out. The launcher's rank is -1. now returns the time; nil: time.Now.
@@ -41,7 +46,7 @@ func NewWriter(out io.WriteCloser, rank int, now func() time.Time) *Writer {
 	if now == nil {
 		now = time.Now
 	}
-	return &Writer{out: out, rank: rank, now: now, covers: 1}
+	return &Writer{out: out, rank: rank, now: now, covers: 1, each: 1}
 }
 
 // Seconds returns a time in the form of the file.
@@ -58,6 +63,12 @@ func (w *Writer) Add(e event) {
 	case *Step:
 		w.step(e)
 		return
+	case *Vectors:
+		w.vectors = e
+		if w.calls++; w.calls >= w.each {
+			w.flushVectors()
+		}
+		return
 	case *Message:
 		if w.messages++; w.messages > maxMessages {
 			w.dropped++
@@ -66,6 +77,7 @@ func (w *Writer) Add(e event) {
 		e.Text, e.Fields = e.Text[:min(len(e.Text), maxText)], e.Fields[:min(len(e.Fields), maxText)]
 	case *End:
 		w.flush()
+		w.flushVectors()
 		e.Dropped = w.dropped
 		w.ended = true
 	}
@@ -85,6 +97,11 @@ func (w *Writer) step(s *Step) {
 	}
 	p.Seconds.Add(&s.Seconds)
 	p.Sent, p.Received = sum(p.Sent, s.Sent), sum(p.Received, s.Received)
+	if p.Via == nil {
+		p.Via = maps.Clone(s.Via)
+	} else {
+		maps.Copy(p.Via, s.Via)
+	}
 	if p.Last-p.First+1 >= w.covers {
 		w.flush()
 	}
@@ -112,6 +129,19 @@ func (w *Writer) flush() {
 		w.covers, w.lines = 2*w.covers, 0
 	}
 	w.add(&s)
+}
+
+// flushVectors writes the newest vectors. They are sums, so those before may be left out.
+func (w *Writer) flushVectors() {
+	if w.vectors == nil {
+		return
+	}
+	e := w.vectors
+	w.vectors, w.calls = nil, 0
+	if w.wrote++; w.wrote == stepLines {
+		w.each, w.wrote = 2*w.each, 0
+	}
+	w.add(e)
 }
 
 // add writes a line.

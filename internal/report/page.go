@@ -53,6 +53,7 @@ func (p *Page) AppendHTML(dst []byte) []byte {
 	v.lossSection()
 	v.timeSection()
 	v.trafficSection()
+	v.vectorSection()
 	v.scoreSection()
 	v.weightSection()
 	v.eventSection()

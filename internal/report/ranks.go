@@ -100,6 +100,7 @@ func (v *view) timeSection() {
 			return lanes(r.Record, some).AppendSVG(dst, chart.Inline)
 		})
 		v.grid(false)
+		v.stepQuantiles(r)
 		v.quantiles(r, all, steps)
 	}
 }
@@ -131,6 +132,46 @@ func lanes(r *record.Record, ranks []rankTime) *chart.Lanes {
 		}
 	}
 	return l
+}
+
+// stepQuantiles adds the distribution over the steps of all ranks. A line of the record that has several steps counts as so many
+// of their mean.
+func (v *view) stepQuantiles(r *Run) {
+	if len(r.Record.Steps) < 2 {
+		return
+	}
+	var rows []row
+	add := func(name string, of func(t *record.Times) float64) {
+		var values []float64
+		weight := map[float64]int{} // steps by value
+		total := 0
+		for i := range r.Record.Steps {
+			s := &r.Record.Steps[i]
+			n := s.Last - s.First + 1
+			v := of(&s.Seconds) / float64(n)
+			values, total = append(values, v), total+n
+			weight[v] += n
+		}
+		slices.Sort(values)
+		values = slices.Compact(values)
+		cells := []string{name}
+		for _, q := range []float64{0, 0.25, 0.5, 0.75, 0.95, 0.99, 1} {
+			below, at := 0, 0
+			for ; at < len(values)-1; at++ {
+				if below += weight[values[at]]; float64(below) >= q*float64(total) {
+					break
+				}
+			}
+			cells = append(cells, chart.Number(1e3*values[at]))
+		}
+		rows = append(rows, row{cells: cells})
+	}
+	for part, name := range record.PartNames {
+		add(name, func(t *record.Times) float64 { return t.Parts()[part] })
+	}
+	add("collectives (network and wait)", func(t *record.Times) float64 { return t.Network + t.Wait })
+	v.heading(v.label(r, "quantiles over the steps of all ranks, in milliseconds"))
+	v.table("Quantiles over the steps", []string{"part of a step", "#least", "#25 %", "#median", "#75 %", "#95 %", "#99 %", "#most"}, rows)
 }
 
 // quantiles adds the distribution of times over ranks, and the ranks that others have waited for.
@@ -211,7 +252,7 @@ func (v *view) trafficSection() {
 	for _, r := range v.runs {
 		all, bytes := edges(r.Record)
 		if len(all) == 0 {
-			v.para("%s", v.label(r, "no traffic is recorded: there is one rank, or the ranks share memory."))
+			v.para("%s", v.label(r, "no traffic is recorded: there is one rank, or the record is of an older version."))
 			continue
 		}
 		var sum float64
@@ -219,6 +260,7 @@ func (v *view) trafficSection() {
 			sum += n
 		}
 		v.para("%s", v.label(r, fmt.Sprintf("%s on %d edges, without headers and heartbeats.", bytesText(sum), len(all))))
+		v.graph(v.label(r, "graph of the ranks"), pairsOf(r.Record), stepSeconds(r.Record))
 		const most = 24
 		bars := &chart.Bars{Unit: "bytes"}
 		for _, e := range all[:min(len(all), most)] {

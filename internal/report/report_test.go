@@ -29,13 +29,16 @@ const (
 {"event":"rank","time":1000.1,"rank":1,"attempt":1,"host":"h1","os":"linux","arch":"amd64","cpus":4,"pid":2}
 {"event":"rank","time":1001.5,"rank":1,"attempt":2,"host":"h1","os":"linux","arch":"amd64","cpus":4,"pid":3}
 {"event":"pass","time":1001,"rank":0,"pass":1,"method":"SGD","examples":10,"weight":10,"loss":0.5,"valid":{"loss":0.6,"auc":0.8},"best":true,"seconds":0.9}
-{"event":"step","time":1001,"rank":0,"first":1,"last":1,"began":1000.2,"seconds":{"read":0.1,"compute":0.3,"update":0.1,"network":0.1,"wait":0.2},"sent":{"1":100},"received":{"1":300}}
+{"event":"step","time":1001,"rank":0,"first":1,"last":1,"began":1000.2,"seconds":{"read":0.1,"compute":0.3,"update":0.1,"network":0.1,"wait":0.2},"sent":{"1":100},"received":{"1":300},"via":{"1":"tcp"}}
 {"event":"step","time":1001.01,"rank":1,"first":1,"last":1,"began":1000.2,"seconds":{"read":0.2,"compute":0.5,"update":0,"network":0.1,"wait":0.01},"sent":{"0":300},"received":{"0":100}}
 {"event":"log","time":1001.2,"rank":-1,"level":"ERROR","text":"rank 1 has ended (signal 9)","fields":"attempt=1"}
 {"event":"log","time":1001.21,"rank":0,"level":"WARN","text":"the epoch is over","fields":"rank=0"}
 {"event":"log","time":1001.22,"rank":1,"level":"WARN","text":"the epoch is over","fields":"rank=1"}
 {"event":"pass","time":1003,"rank":0,"pass":2,"method":"L-BFGS","examples":10,"weight":10,"loss":0.25,"holdout_loss":0.4,"stop":true,"seconds":2.9}
 {"event":"step","time":1003,"rank":0,"first":2,"last":2,"began":1002,"seconds":{"read":0,"compute":0.5,"update":0.1,"network":0.1,"wait":0.3},"sent":{"1":100},"received":{"1":100}}
+{"event":"vectors","time":1002.1,"rank":0,"began":1002,"rounds":3,"sent":3,"dropped":0,"received":2,"overwritten":1,"damaged":0,"merged":1,"behind":1,"oldest":1,"edges":[{"peer":1,"via":"tcp","sent":40,"received":30}]}
+{"event":"vectors","time":1003,"rank":0,"began":1002,"rounds":10,"sent":10,"dropped":1,"received":8,"overwritten":3,"damaged":0,"merged":5,"behind":10,"oldest":4,"edges":[{"peer":1,"via":"tcp","sent":50,"received":60},{"peer":1,"via":"shared_memory","local":true,"sent":1000,"received":3000}]}
+{"event":"vectors","time":1003,"rank":1,"began":1002.5,"rounds":9,"sent":9,"dropped":0,"received":7,"overwritten":0,"damaged":0,"merged":7,"behind":0,"oldest":0,"edges":[{"peer":0,"via":"tcp","sent":60,"received":50}]}
 {"event":"data","time":1004,"rank":0,"examples":6,"bytes":1000,"crc32c":"0000000a"}
 {"event":"data","time":1004,"rank":1,"examples":4,"bytes":1048,"crc32c":"0000000b"}
 {"event":"end","time":1004,"rank":0,"model":"aabb","passes":2}
@@ -149,6 +152,29 @@ func TestTimesOfRanks(t *testing.T) {
 	_, bytes := edges(read(t, "a", oldRun).Record)
 	if d := cmp.Diff(map[edge]float64{{0, 1}: 200, {1, 0}: 400}, bytes); d != "" {
 		t.Errorf("-want +got:\n%s", d)
+	}
+}
+
+// Of several lines of a rank the newest counts, attempts are added, and each end of an edge knows the bytes of both directions.
+func TestExchanges(t *testing.T) {
+	t.Parallel()
+	all, pairs, seconds := exchanges(read(t, "a", oldRun+
+		`{"event":"vectors","time":1004,"rank":1,"began":1003.5,"rounds":12,"sent":3,"received":1,"merged":1,"behind":2,"oldest":2,"edges":[{"peer":0,"via":"tcp","sent":5}]}`+"\n").Record)
+	var got [][]string
+	for i := range all {
+		got = append(got, exchangeRow(&all[i]).cells)
+	}
+	if d := cmp.Diff([][]string{
+		{"rank 0", "10", "10", "8", "3", "1", "0", "5", "2", "4", "1.025 KiB", "2.988 KiB"},
+		{"rank 1", "12", "12", "8", "0", "0", "0", "8", "0.25", "2", "65 B", "50 B"},
+	}, got); d != "" {
+		t.Errorf("-want +got:\n%s", d)
+	}
+	if d := cmp.Diff(map[pair]both{{0, 1, 0}: {50, 65}, {0, 1, 1}: {1000, 3000}}, pairs, cmp.AllowUnexported(pair{}, both{})); d != "" || math.Abs(seconds-2) > 1e-6 {
+		t.Errorf("in %g s, -want +got:\n%s", seconds, d)
+	}
+	if d := cmp.Diff(map[pair]both{{0, 1, 0}: {200, 400}}, pairsOf(read(t, "a", oldRun).Record), cmp.AllowUnexported(pair{}, both{})); d != "" {
+		t.Errorf("collectives: -want +got:\n%s", d)
 	}
 }
 

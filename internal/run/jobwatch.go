@@ -199,6 +199,17 @@ func (w *jobWatch) forgotten(now time.Time) {
 	}
 }
 
+// found returns the cause that the server has found for the end of the newest job; nil: none. The server has only this
+// job, and that of the shared vectors of --malt.
+func (w *jobWatch) found() *protocol.FoundCause {
+	for _, e := range slices.Backward(w.status().Ended) {
+		if e.Found != nil {
+			return e.Found
+		}
+	}
+	return nil
+}
+
 // find returns the job in the server, or nil.
 func (w *jobWatch) find() *protocol.JobStatus {
 	s := w.status()

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"net"
 	"strconv"
 	"strings"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/gvw-project/gvw/internal/files"
 	"github.com/gvw-project/gvw/internal/joinflags"
 	"github.com/gvw-project/gvw/internal/launch"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/internal/train"
 )
 
@@ -38,7 +40,7 @@ func newLauncher(p *cli.Process, t *cli.Table) *launcher {
 
 // launch starts a server in this process and the workers of a job on this machine, waits for
 // them, and gathers their predictions.
-func (p *launcher) launch(c *cli.Context, shardGiven bool, s *cli.Settings) (err error) {
+func (p *launcher) launch(c *cli.Context, shardGiven bool, hosts *remoteHosts, s *cli.Settings) (err error) {
 	ctx := c.Context
 	job := localJob{
 		workers:    int(c.Uint64("workers")),
@@ -47,6 +49,7 @@ func (p *launcher) launch(c *cli.Context, shardGiven bool, s *cli.Settings) (err
 		id:         fmt.Sprintf("%016x", rand.Uint64()),
 		uniqueID:   rand.Uint64(),
 		serverPort: int(c.Uint64("port")),
+		hosts:      hosts,
 	}
 	if shardGiven {
 		job.shard = c.String("shard")
@@ -72,7 +75,7 @@ func (p *launcher) launch(c *cli.Context, shardGiven bool, s *cli.Settings) (err
 		return err
 	}
 	fsys := p.files.System(s.Get, true)
-	if err := expandData(ctx, fsys, s, job.workers); err != nil {
+	if err := expandData(ctx, fsys, s, job); err != nil {
 		return err
 	}
 	if s.Has("dry_run") {
@@ -82,9 +85,18 @@ func (p *launcher) launch(c *cli.Context, shardGiven bool, s *cli.Settings) (err
 		}
 		return pl.workers[0].Dispatch(ctx, train.New(p.Process).Learn)
 	}
-	// The memory is checked before any process starts; each worker sees only its own tables.
-	if err := p.checkWorkers(ctx, job, s); err != nil {
-		return err
+	if hosts == nil {
+		// The memory is checked before any process starts; each worker sees only its own tables.
+		if err := p.checkWorkers(ctx, job, s); err != nil {
+			return err
+		}
+	} else {
+		p.AllowCleanup(hostsCleanup)
+		if hosts.copies {
+			if err := hosts.copyProgram(ctx, p.Stderr); err != nil {
+				return err
+			}
+		}
 	}
 	logs, err := openLogs(c.String("log_dir"), job.workers, job.spares)
 	if err != nil {
@@ -96,9 +108,15 @@ func (p *launcher) launch(c *cli.Context, shardGiven bool, s *cli.Settings) (err
 	if err != nil {
 		return err
 	}
-	local, err := startServer(ctx, job.serverPort, creds, logs)
+	local, err := startServer(ctx, job, creds, logs)
 	if err != nil {
 		return err
+	}
+	if hosts != nil {
+		// Workers without a connection to this process learn the end from the server.
+		defer context.AfterFunc(ctx, func() {
+			_ = local.Server.Cancel(protocol.Job{UniqueID: job.uniqueID, RunKey: job.id}, "gvw run was told to end") // there may be no job
+		})()
 	}
 	// The deferred calls run in reverse order: pieces are removed, the server stops, then the logs
 	// end, which need the final error.
@@ -110,7 +128,7 @@ func (p *launcher) launch(c *cli.Context, shardGiven bool, s *cli.Settings) (err
 		return err
 	}
 	if !s.Has("quiet") {
-		fmt.Fprintf(p.Stderr, "gvw run: %d workers%s, server 127.0.0.1:%d, logs in %s%s\n", job.workers, andSpares(job.spares), job.serverPort, logs.dir, logs.note())
+		fmt.Fprintf(p.Stderr, "gvw run: %d workers%s, server %s, logs in %s%s\n", job.workers, andSpares(job.spares), net.JoinHostPort(job.serverHost(), strconv.Itoa(job.serverPort)), logs.dir, logs.note())
 	}
 	defer func() { err = errors.Join(err, pl.removePieces(context.WithoutCancel(ctx), fsys)) }()
 	rec, err := p.takeRecord(ctx, fsys, s, job)
@@ -126,7 +144,7 @@ func (p *launcher) launch(c *cli.Context, shardGiven bool, s *cli.Settings) (err
 	}
 	defer func() { err = errors.Join(err, shown.Close()) }()
 	if out := p.Stderr; files.ShowsProgress(out, bar, s.Has("quiet")) {
-		lines := newRankLines(out, int(s.Number("passes")))
+		lines := newRankLines(out, mostPasses(s))
 		watch.show, p.Stderr = lines.show, lines
 		defer func() {
 			lines.End()
@@ -134,7 +152,7 @@ func (p *launcher) launch(c *cli.Context, shardGiven bool, s *cli.Settings) (err
 		}()
 	}
 	all := p.processesOf(pl, logs, watch, job.restarts)
-	all.record = rec
+	all.record, all.hosts = rec, hosts
 	if err := p.runWorkers(ctx, fsys, all, secret); err != nil {
 		return err
 	}
@@ -146,10 +164,14 @@ func (p *launcher) launch(c *cli.Context, shardGiven bool, s *cli.Settings) (err
 	return p.gatherAll(ctx, fsys, pl)
 }
 
-// startServer starts the server of the job in this process, on the loopback interface. Its log and
-// its reports of faults are in the folder of the logs.
-func startServer(ctx context.Context, port int, creds *auth.Credentials, logs *logs) (*server.Local, error) {
-	local, err := server.StartLocal(ctx, port, server.ServerConfig{Credentials: creds, FaultDir: logs.dir, Log: slog.New(slog.NewTextHandler(logs.server, nil))})
+// startServer starts the server of the job in this process, on the loopback interface unless workers are on other machines.
+// Its log and its reports of faults are in the folder of the logs.
+func startServer(ctx context.Context, job localJob, creds *auth.Credentials, logs *logs) (*server.Local, error) {
+	listen := "127.0.0.1"
+	if job.hosts != nil {
+		listen = job.hosts.listen()
+	}
+	local, err := server.StartAt(ctx, net.JoinHostPort(listen, strconv.Itoa(job.serverPort)), server.ServerConfig{Credentials: creds, FaultDir: logs.dir, Log: slog.New(slog.NewTextHandler(logs.server, nil))})
 	if err != nil {
 		return nil, fmt.Errorf("cannot start the server (another --port, or none, may help): %w", err)
 	}
@@ -202,12 +224,15 @@ func runSecret(file string) (b []byte, creds *auth.Credentials, err error) {
 
 // expandData replaces patterns by the names of files, and checks that all files exist.
 // Otherwise each worker would report a missing file in its log.
-func expandData(ctx context.Context, fsys hdfsio.FS, s *cli.Settings, workers int) error {
+func expandData(ctx context.Context, fsys hdfsio.FS, s *cli.Settings, job localJob) error {
 	var names []string
 	for _, name := range s.All("data") {
 		if strings.Contains(name, files.RankMark) {
 			names = append(names, name)
-			for rank := range workers {
+			if job.hosts != nil {
+				continue // they may be on the disks of those machines
+			}
+			for rank := range job.workers {
 				own := strings.ReplaceAll(name, files.RankMark, strconv.Itoa(rank))
 				if err := checkFiles(ctx, fsys, own); err != nil {
 					return fmt.Errorf("rank %d: %w", rank, err)

@@ -30,6 +30,9 @@ type logs struct {
 	workers int        // without spares
 	ranks   []*os.File // by process: ranks, then spares
 	attempt []int64    // by process: offset of its current attempt in its log
+	newest  []int64    // by process: offset of the attempt that has ended last
+	memory  *launch.OutOfMemory
+	killed  []string // by process: how the kernel has killed it; "": it has not, or that is unknown
 	crashes []crash.Trace
 	server  *os.File
 }
@@ -62,7 +65,8 @@ func openLogs(dir string, n, spares int) (_ *logs, err error) {
 		}
 		l.ranks = append(l.ranks, f)
 	}
-	l.attempt, l.crashes = make([]int64, len(l.ranks)), make([]crash.Trace, len(l.ranks))
+	l.attempt, l.newest, l.crashes = make([]int64, len(l.ranks)), make([]int64, len(l.ranks)), make([]crash.Trace, len(l.ranks))
+	l.memory, l.killed = launch.WatchMemory(), make([]string, len(l.ranks))
 	return l, nil
 }
 
@@ -72,6 +76,7 @@ func openLogs(dir string, n, spares int) (_ *logs, err error) {
 func (l *logs) crashed(r launch.Result) bool {
 	l.crashes[r.Rank] = crash.Trace{}
 	begin := l.attempt[r.Rank]
+	l.newest[r.Rank] = begin
 	// The next attempt appends to the same file: its trace must not be searched in this one.
 	if fi, err := l.ranks[r.Rank].Stat(); err == nil {
 		l.attempt[r.Rank] = fi.Size()
@@ -91,10 +96,28 @@ func (l *logs) crashed(r launch.Result) bool {
 	return found
 }
 
+// killedBy finds out how a failed attempt was killed. The kernel leaves no message to a process that it kills for want of
+// memory, but counts it.
+func (l *logs) killedBy(r launch.Result) {
+	l.killed[r.Rank] = ""
+	if r.Signal == nil || r.Code != 137 || r.Hung {
+		return
+	}
+	switch killed, known := l.memory.Killed(); {
+	case killed:
+		l.killed[r.Rank] = fmt.Sprintf("ended by signal 9, %v: out of memory, as the kernel reports", r.Signal)
+	case known:
+		l.killed[r.Rank] = fmt.Sprintf("ended by signal 9, %v, and not for want of memory", r.Signal)
+	}
+}
+
 // howEnded returns how a worker that failed has ended, with the message of a crash.
 func (l *logs) howEnded(r launch.Result) string {
 	if message := l.crashes[r.Rank].Message; message != "" {
 		return "crashed: " + message
+	}
+	if text := l.killed[r.Rank]; text != "" {
+		return text
 	}
 	return howEnded(r)
 }

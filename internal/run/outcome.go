@@ -11,6 +11,9 @@ import (
 	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/crash"
 	"github.com/gvw-project/gvw/internal/launch"
+	"github.com/gvw-project/gvw/internal/monitor/cause"
+	"github.com/gvw-project/gvw/internal/plain"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // showCrash prints the cause of a crash, from the log of the process. That of rank 0 is on the
@@ -30,7 +33,7 @@ func (p *launcher) showCrash(r launch.Result, pl *plan, logs *logs, terminal *cr
 
 // rootCause prints the end of the log of the rank that failed first, and returns the error of
 // the run.
-func (p *launcher) rootCause(r launch.Result, pl *plan, logs *logs) error {
+func (p *launcher) rootCause(r launch.Result, pl *plan, logs *logs, found *protocol.FoundCause) error {
 	name := logs.name(r.Rank)
 	lines := lastLines(name, 10)
 	if r.Rank != 0 && len(lines) > 0 && logs.crashes[r.Rank].Message == "" { // not yet on the terminal
@@ -54,8 +57,32 @@ func (p *launcher) rootCause(r launch.Result, pl *plan, logs *logs) error {
 	if r.Attempt > 1 {
 		how = fmt.Sprintf("attempt %d, %s", r.Attempt, how)
 	}
-	e.Text = fmt.Sprintf("%s failed first, after %.1f s (%s); logs in %s", pl.name(r.Rank), r.After.Seconds(), how, filepath.Dir(name))
+	e.Text = fmt.Sprintf("%s failed first, after %.1f s (%s)%s; logs in %s", pl.name(r.Rank), r.After.Seconds(), how, p.foundText(r, how, pl, logs, found), filepath.Dir(name))
 	return e
+}
+
+// foundText returns what the server and the logs add to the end of the rank that failed first: the cause that the
+// server has found, unless the end tells as much, and the first error of the rank that the cause names.
+func (p *launcher) foundText(r launch.Result, how string, pl *plan, logs *logs, found *protocol.FoundCause) (text string) {
+	rank := r.Rank
+	if found != nil && found.Rank >= 0 && found.Rank < len(pl.workers) {
+		rank = found.Rank
+	}
+	switch {
+	case found == nil || strings.Contains(how, found.Line):
+	case rank == r.Rank && (r.Signal != nil || cause.Kind(found.Kind) == cause.ProcessEnded):
+		// The launcher knows how the process has ended, and the server only that it has.
+	default:
+		line := found.Line
+		if at := strings.Index(line, ": "); at > 0 && strings.Contains(how, strings.TrimSuffix(line[at+2:], "…")) {
+			line = line[:at] // its end is that of the log
+		}
+		text = "; root cause: " + plain.Text(line)
+	}
+	if first := firstError(logs.name(rank), logs.newest[rank]); first != "" && !strings.Contains(plain.Text(how)+text, strings.TrimSuffix(first, "…")) {
+		text += fmt.Sprintf("; the first error of %s: %s", pl.name(rank), first)
+	}
+	return text
 }
 
 // howEnded describes the end of a worker that failed.

@@ -37,7 +37,7 @@ func (p *launcher) startPage(o pageOptions, s *server.Server, logs *logs, watch 
 		}
 		return nil, nil
 	}
-	cfg := site.Config{Address: o.address, Page: page.Config{Source: s.Status, Log: func(rank int) []string { return lastLines(logs.name(rank), tailLines) }}}
+	cfg := site.Config{Address: o.address, Page: page.Config{Source: s.Status, Log: func(_ history.ID, rank int) []string { return lastLines(logs.name(rank), tailLines) }}}
 	if o.control {
 		cfg.Page.Control = &page.Control{
 			Cancel: func(j history.ID) error {

@@ -30,6 +30,15 @@ type localJob struct {
 	restarts   int  // restarts of a worker that dies
 	asked      bool // --max_restarts was given
 	spares     int
+	hosts      *remoteHosts // nil: the workers run on this machine
+}
+
+// serverHost returns the host of the server as the workers reach it.
+func (j *localJob) serverHost() string {
+	if j.hosts != nil {
+		return j.hosts.address
+	}
+	return "127.0.0.1"
 }
 
 // plan has the options of each worker, and the files to gather at the end.
@@ -67,12 +76,20 @@ func makePlan(j localJob, s *cli.Settings) (*plan, error) {
 	}
 	for _, name := range flags.Guarded {
 		if s.Has(name) && name != "job_token" {
+			if j.hosts != nil {
+				return nil, cli.Usagef("--%s: under gvw run --hosts a secret that is generated for the run, or that of --secret_file FILE before --, proves who connects: leave it out", name)
+			}
 			return nil, cli.Usagef("--%s: under gvw run all connections stay on this machine, protected by a secret generated for the run (or that of --secret_file FILE before --): leave it out", name)
 		}
 	}
 	for _, name := range []string{"audit", "invert_hash"} {
 		if s.Has(name) {
 			return nil, cli.Usagef("gvw run: --%s needs names, and each worker has only those of its share: train with -f MODEL, then run gvw -d FILE -t -i MODEL --%s", name, name)
+		}
+	}
+	if j.hosts != nil {
+		if err := j.hosts.check(s); err != nil {
+			return nil, err
 		}
 	}
 	how := s.Get("on_loss")
@@ -117,6 +134,7 @@ func makePlan(j localJob, s *cli.Settings) (*plan, error) {
 	}
 	for _, w := range p.spares {
 		w.Set("timeline") // the file cannot be opened before its rank is known
+		w.Set("otlp")     // neither can its trace begin
 	}
 	// All workers have the same options except names and ranks, so one of each kind is checked.
 	for _, w := range slices.Concat(p.workers[:1], p.spares[:min(1, len(p.spares))]) {
@@ -124,7 +142,9 @@ func makePlan(j localJob, s *cli.Settings) (*plan, error) {
 			return nil, err
 		}
 	}
-	p.bind()
+	if j.hosts == nil || j.hosts.local() {
+		p.bind()
+	}
 	return p, nil
 }
 
@@ -141,7 +161,10 @@ func (p *plan) bind() {
 func (p *plan) member(j localJob, s *cli.Settings, rank string) *cli.Settings {
 	w := s.Clone()
 	w.Launcher = "gvw run"
-	w.Set("span_server", "127.0.0.1")
+	w.Set("span_server", j.serverHost())
+	if j.hosts != nil && !w.Has("server_timeout") {
+		w.Set("server_timeout", hostsServerTimeout) // the launcher has the server: a worker that has lost both must end
+	}
 	w.Set("span_server_port", strconv.Itoa(j.serverPort))
 	w.Set("unique_id", strconv.FormatUint(j.uniqueID, 10))
 	w.Set("total", strconv.Itoa(j.workers))

@@ -181,3 +181,39 @@ func TestWorkerEnvironment(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// Workers on other machines listen for each other, know this machine by its address, and end without it.
+func TestPlanForHosts(t *testing.T) {
+	for address, want := range map[string]string{
+		"10.0.0.7":  "--span_server=10.0.0.7 --span_server_port=99 --unique_id=7 --total=2 --node=1 --shard=bytes --run_id=ID --run_dir=- --server_timeout=1m0s ",
+		"127.0.0.1": "--span_server=127.0.0.1 --span_server_port=99 --unique_id=7 --total=2 --node=1 --shard=bytes --run_id=ID --run_dir=- --server_timeout=1m0s --bind=127.0.0.1 ",
+	} {
+		s, err := cli.Parse(testTable().Learner, strings.Fields("-d t.vw -f m"), nil, os.ReadFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := localJob{workers: 2, shard: "bytes", id: "ID", uniqueID: 7, serverPort: 99, hosts: &remoteHosts{of: []string{"a", "b"}, address: address}}
+		p, err := makePlan(j, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		args := p.workers[1].Args()
+		for _, word := range strings.Fields(want) {
+			if !slices.Contains(args, word) {
+				t.Errorf("%s: %v lacks %s", address, args, word)
+			}
+		}
+		if got := slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "--bind") }); got != strings.Contains(want, "--bind") {
+			t.Errorf("%s: %v: --bind is there: %v", address, args, got)
+		}
+		s.Set("predictions", "stdout")
+		if _, err := makePlan(j, s); err == nil || !strings.Contains(err.Error(), "does not see the parts of other machines") {
+			t.Errorf("predictions to stdout: %v", err)
+		}
+		s.Set("predictions")
+		s.Set("encrypt", "true")
+		if _, err := makePlan(j, s); err == nil || !strings.Contains(err.Error(), "under gvw run --hosts a secret") {
+			t.Errorf("--encrypt: %v", err)
+		}
+	}
+}

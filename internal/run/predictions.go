@@ -56,6 +56,12 @@ func (pl *plan) order(ctx context.Context, fsys hdfsio.FS) (*dataOrder, error) {
 
 // gatherOne writes one file. A nil order concatenates the pieces of predictions.
 func (p *launcher) gatherOne(ctx context.Context, fsys hdfsio.FS, g gathering, order *dataOrder) (err error) {
+	var clocks timeline.Clocks
+	if g.timeline {
+		if err := p.readClocks(ctx, fsys, g.pieces, &clocks); err != nil {
+			return err
+		}
+	}
 	var pieces []io.Reader
 	for _, name := range g.pieces {
 		r, oerr := fsys.Open(ctx, name, 0)
@@ -74,7 +80,7 @@ func (p *launcher) gatherOne(ctx context.Context, fsys hdfsio.FS, g gathering, o
 	}
 	switch {
 	case g.timeline:
-		err = timeline.Merge(out, pieces...)
+		err = clocks.Merge(out, pieces...)
 	case order == nil:
 		_, err = io.Copy(out, io.MultiReader(pieces...))
 	default:
@@ -84,6 +90,23 @@ func (p *launcher) gatherOne(ctx context.Context, fsys hdfsio.FS, g gathering, o
 		return errors.Join(err, out.Abort())
 	}
 	return out.Commit()
+}
+
+// readClocks reads the exchanges of the ranks with the clock of the server.
+func (p *launcher) readClocks(ctx context.Context, fsys hdfsio.FS, pieces []string, clocks *timeline.Clocks) error {
+	for _, name := range pieces {
+		r, err := fsys.Open(ctx, name, 0)
+		if errors.Is(err, os.ErrNotExist) {
+			continue // of a rank that never started
+		}
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(clocks.Read(r), r.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // removePieces removes the pieces of single ranks, also those of a failed run.

@@ -28,6 +28,7 @@ type processes struct {
 	logs     *logs
 	watch    *jobWatch
 	restarts int            // further attempts of each rank
+	hosts    *remoteHosts   // nil: the workers run on this machine
 	record   *record.Writer // nil: there is none
 	terminal *crash.Filter  // stderr of rank 0, which the user sees; the log has all of it
 }
@@ -38,6 +39,14 @@ func (p *launcher) processesOf(pl *plan, logs *logs, watch *jobWatch, restarts i
 		launcher: p, plan: pl, logs: logs, watch: watch, restarts: restarts,
 		terminal: &crash.Filter{Out: p.Stderr, Full: logs.name(0)},
 	}
+}
+
+// grace returns the time between the signal to a worker and killing it; 0: the default.
+func (j *processes) grace() time.Duration {
+	if j.hosts != nil {
+		return hostsCleanup
+	}
+	return 0
 }
 
 // command returns the command of a process. Its output goes to its log; that of rank 0 also goes
@@ -66,6 +75,7 @@ func (j *processes) run(ctx context.Context, cmds []*exec.Cmd, job launch.Job) (
 	job.Died = func(r launch.Result) {
 		j.watch.started(r.Rank)
 		j.logs.lost = true
+		j.logs.killedBy(r)
 		j.recordDeath(r)
 		j.showCrash(r, j.plan, j.logs, j.terminal)
 		if died != nil {

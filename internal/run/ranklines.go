@@ -8,8 +8,11 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
+	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/plain"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/internal/statusline"
@@ -46,6 +49,17 @@ func newRankLines(out io.Writer, passes int) *rankLines {
 			return rows
 		},
 	}
+}
+
+// mostPasses returns the passes that a job makes at most, of all its stages.
+func mostPasses(s *cli.Settings) int {
+	first, second, ok := strings.Cut(s.Get("hybrid"), ":")
+	if !ok {
+		return int(s.Number("passes"))
+	}
+	p, _ := strconv.Atoi(first) // the workers report a fault of the option
+	q, _ := strconv.Atoi(second)
+	return p + q
 }
 
 // show updates the lines. Only one goroutine calls it.

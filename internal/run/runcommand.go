@@ -28,16 +28,31 @@ func Command(ctx context.Context, p *cli.Process, c *cli.Command, args []string)
 		return cli.Usagef("%q: the learner's options come after --, as in: gvw run -n 4 -- -d train.vw", s.Words[0])
 	case s.Rest == nil:
 		return cli.Usagef("gvw run: the learner's options come after --, as in: gvw run -n 4 -- -d train.vw")
-	case !s.Has("workers"):
+	case s.Has("join_dir") && !s.Has("join"):
+		return cli.Usagef("--join_dir would be ignored without --join: gvw run -n N starts all ranks on this machine")
+	case s.Has("hosts") && s.Has("join"):
+		return cli.Usagef("--hosts with --join: the one starts all ranks, the other is one that has been started")
+	case !s.Has("workers") && !s.Has("join") && !s.Has("hosts"):
 		return cli.Usagef("gvw run: -n is missing, the number of worker processes, as in: gvw run -n 4 -- -d train.vw")
+	}
+	hosts, err := hostsOf(s)
+	if err != nil {
+		return err
 	}
 	if command, err := commandAfter(s.Rest); command != nil || err != nil {
 		if err != nil {
 			return err
 		}
+		if s.Has("join") && err == nil {
+			return newLauncher(p, flags.Table).joinProgram(ctx, s, command)
+		}
 		return newLauncher(p, flags.Table).launchProgram(ctx, s, command)
 	}
-	job, err := cli.Parse(learner, s.Rest, without(p.Env, guardedSpecs(learner)), os.ReadFile)
+	env := p.Env // gvw run makes its own credentials, gvw run --join takes those of the environment
+	if !s.Has("join") {
+		env = without(p.Env, guardedSpecs(learner))
+	}
+	job, err := cli.Parse(learner, s.Rest, env, os.ReadFile)
 	if err != nil {
 		return err
 	}
@@ -55,7 +70,10 @@ func Command(ctx context.Context, p *cli.Process, c *cli.Command, args []string)
 	}
 	train.NoteExtra(p, job) // rank 0 prints the other notes
 	train.TakeData(p, job)
-	return s.Dispatch(ctx, func(c *cli.Context) error { return newLauncher(p, flags.Table).launch(c, s.Has("shard"), job) })
+	if s.Has("join") {
+		return newLauncher(p, flags.Table).joinLearner(ctx, s, job)
+	}
+	return s.Dispatch(ctx, func(c *cli.Context) error { return newLauncher(p, flags.Table).launch(c, s.Has("shard"), hosts, job) })
 }
 
 // moveShared moves the learner's options that stand before the "--" to the learner. given has

@@ -115,7 +115,7 @@ func (p *launcher) launchProgram(ctx context.Context, s *cli.Settings, command [
 	if err != nil {
 		return err
 	}
-	local, err := startServer(ctx, j.port, creds, logs)
+	local, err := startServer(ctx, localJob{serverPort: j.port}, creds, logs)
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (p *launcher) runProgram(ctx context.Context, j *programJob, all *processes
 	if root < 0 || results[root].Signal != nil && watch.finished() {
 		return nil
 	}
-	return p.rootCause(results[root], all.plan, all.logs)
+	return p.rootCause(results[root], all.plan, all.logs, all.watch.found())
 }
 
 // programSymptom returns the function that reports whether an exit code of a program may be the consequence of another

@@ -39,11 +39,18 @@ func (p *launcher) runWorkers(ctx context.Context, fsys *hdfsio.URLs, all *proce
 		if rank >= len(pl.workers) { // spare I is attempt I+1, and one more when it takes a lost rank: see joinflags.ArmFaults
 			own = append(own, fmt.Sprintf("%s=%d", launch.EnvAttempt, 1+rank-len(pl.workers)))
 		}
-		cmds[rank] = all.command(rank, own, io.Discard, self, w.Args())
+		name, args := self, w.Args()
+		if all.hosts != nil {
+			if name, args, err = all.hosts.command(self, w.Get("run_id"), rank, args, own); err != nil {
+				return err
+			}
+		}
+		cmds[rank] = all.command(rank, own, io.Discard, name, args)
 	}
 	var left error // of removing temporary files
 	lost := 0      // processes that spares have replaced
 	results, root, err := all.run(ctx, cmds, launch.Job{
+		Grace:   all.grace(),
 		Symptom: symptom,
 		Secret:  secret,
 		Again:   func(r launch.Result) bool { return watch.mayContinue(symptom(r.Code)) && !watch.removed(r.Rank) },
@@ -69,7 +76,7 @@ func (p *launcher) runWorkers(ctx context.Context, fsys *hdfsio.URLs, all *proce
 		fmt.Fprintf(p.Stderr, "gvw run: rank 0 was lost: the diagnostics of rank %d are in %s\n", at, logs.name(at))
 	}
 	if root >= 0 {
-		return errors.Join(p.rootCause(results[root], pl, logs), left)
+		return errors.Join(p.rootCause(results[root], pl, logs, watch.found()), left)
 	}
 	return left
 }

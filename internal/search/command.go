@@ -12,6 +12,7 @@ import (
 
 	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/run"
+	format "github.com/gvw-project/gvw/internal/search/journal"
 	"github.com/gvw-project/gvw/internal/search/strategy"
 )
 
@@ -136,7 +137,7 @@ func newPlan(p *cli.Process, t *cli.Table, c *cli.Context, s *cli.Settings) (*pl
 		return int(c.Uint64(name))
 	}
 	pl.header = header{
-		Journal: journalFormat, Command: b.args(b.trial(b.learner)), Space: text, Strategy: how, Seed: c.Uint64("seed"),
+		Journal: format.Format, Command: b.args(b.trial(b.learner)), Space: text, Strategy: how, Seed: c.Uint64("seed"),
 		Trials: orElse("trials", defaultTrials), Eta: orElse("eta", defaultEta), Parallel: orElse("parallel", 1),
 	}
 	if err := pl.ration(c); err != nil {
@@ -320,7 +321,7 @@ func (pl *plan) runAll(ctx context.Context, p *cli.Process, t *trainer, to *jour
 		}
 		if state == strategy.Start {
 			if o, known := done[place{j.Trial, j.Resource}]; known {
-				seq.Finish(n, o.loss())
+				seq.Finish(n, o.Known())
 				all = append(all, o)
 				continue
 			}
@@ -336,7 +337,7 @@ func (pl *plan) runAll(ctx context.Context, p *cli.Process, t *trainer, to *jour
 		if f.err != nil {
 			return all, f.err
 		}
-		seq.Finish(f.n, f.o.loss())
+		seq.Finish(f.n, f.o.Known())
 		all = append(all, f.o)
 		if to != nil {
 			if err := to.add(f.o); err != nil {

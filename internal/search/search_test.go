@@ -7,12 +7,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	format "github.com/gvw-project/gvw/internal/search/journal"
 )
 
 // A journal that ends within a line gives the whole lines, and another search is refused.
 func TestJournals(t *testing.T) {
 	t.Parallel()
-	h := header{Journal: journalFormat, Command: []string{"--data=x"}, Space: "l=0..1", Strategy: "random", Seed: 3, Trials: 2, Rungs: []int{0}, Parallel: 1}
+	h := header{Journal: format.Format, Command: []string{"--data=x"}, Space: "l=0..1", Strategy: "random", Seed: 3, Trials: 2, Rungs: []int{0}, Parallel: 1}
 	const first = `{"journal":"gvw search 1","command":["--data=x"],"space":"l=0..1","strategy":"random","seed":3,"trials":2,"eta":0,"rungs":[0],"parallel":1}` + "\n"
 	const line = `{"trial":0,"options":{"learning_rate":"0.5"},"loss":0.25,"seconds":1,"cpu_seconds":2}` + "\n"
 	const failure = `{"trial":1,"options":{"learning_rate":"9"},"loss":null,"seconds":1,"cpu_seconds":2,"error":"it diverges","exit_code":2}` + "\n"
@@ -45,7 +47,7 @@ func TestJournals(t *testing.T) {
 
 // FuzzParseJournal checks that the length of the whole lines ends at a line.
 func FuzzParseJournal(f *testing.F) {
-	h := header{Journal: journalFormat, Rungs: []int{0}}
+	h := header{Journal: format.Format, Rungs: []int{0}}
 	f.Add([]byte(`{"journal":"gvw search 1","rungs":[0]}` + "\n" + `{"trial":1,"loss":0.5}` + "\n" + `{"tri`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if _, whole, err := parseJournal("j", text, h); err == nil && whole > 0 && text[whole-1] != '\n' {

@@ -128,6 +128,8 @@ type Group struct {
 	places []rankPlace
 	turn   uint64            // how many pieces this rank has taken
 	known  [stepKinds]uint64 // so far all ranks have come, as far as is known
+	slept  atomic.Int64      // time of waits that are over, in ns
+	sleeps atomic.Int64      // when the present one began, in ns since 1970; 0: there is none
 	calls  uint64            // how many collectives it has begun here
 	first  uint64            // the turn of the first piece of this one; under the owner's lock
 	task   Task
@@ -270,6 +272,10 @@ func (s *Group) awaitAny(ctx context.Context, w *goal) bool {
 		}
 		transport.Yield()
 		if s.any(w) {
+			if tries >= 16 {
+				s.sleeps.Store(0)
+				s.slept.Add(int64(time.Since(begun)))
+			}
 			return true
 		}
 		if tries%16 != 0 {
@@ -277,6 +283,7 @@ func (s *Group) awaitAny(ctx context.Context, w *goal) bool {
 		}
 		if tries == 16 {
 			begun = time.Now()
+			s.sleeps.Store(begun.UnixNano())
 		}
 		waited := time.Since(begun)
 		if s.over(ctx) {
@@ -290,6 +297,19 @@ func (s *Group) awaitAny(ctx context.Context, w *goal) bool {
 		}
 	}
 }
+
+// Slept returns the time for which this rank has waited for others so far. Waits of less than some microseconds are not counted.
+// It may be called while a collective is under way.
+func (s *Group) Slept() time.Duration {
+	d := time.Duration(s.slept.Load())
+	if since := s.sleeps.Load(); since != 0 {
+		d += max(0, time.Since(time.Unix(0, since)))
+	}
+	return d
+}
+
+// IsSmall reports whether each rank sums all of a vector of n bytes.
+func (s *Group) IsSmall(n int) bool { return n <= Small }
 
 // park sleeps for a while, unless what is wanted is there.
 func (s *Group) park(w *goal) {

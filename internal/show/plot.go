@@ -6,8 +6,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/internal/chart"
@@ -15,6 +17,7 @@ import (
 	"github.com/gvw-project/gvw/internal/files"
 	"github.com/gvw-project/gvw/internal/record"
 	"github.com/gvw-project/gvw/internal/report"
+	"github.com/gvw-project/gvw/internal/search/journal"
 )
 
 // The size of a picture in a terminal, in characters.
@@ -23,7 +26,7 @@ const (
 	plotRows    = 16
 )
 
-// Plot runs gvw plot. It draws the losses of records, or the largest weights of a model.
+// Plot runs gvw plot. It draws the losses of records, those of a search, or the largest weights of a model.
 func Plot(ctx context.Context, p *cli.Process, c *cli.Command, args []string) error {
 	s, err := c.Sets[0].Read(p, args)
 	if s == nil {
@@ -31,44 +34,106 @@ func Plot(ctx context.Context, p *cli.Process, c *cli.Command, args []string) er
 	}
 	names := append(s.Words, s.Rest...)
 	if len(names) == 0 {
-		return cli.Usagef("gvw plot: got no file, want one of --record or --log_json, or a model, as in: gvw plot run.jsonl")
+		return cli.Usagef("gvw plot: got no file, want one of --record or --log_json, of gvw search --state, or a model, as in: gvw plot run.jsonl")
 	}
-	set := files.New(p)
-	fsys := set.System(s.Get, true)
-	isRecord, err := beginsRecord(ctx, fsys, names[0])
-	if err != nil {
+	if err := checkPicture(s); err != nil {
 		return err
 	}
-	if isRecord {
-		return plotLosses(ctx, p, s, set, fsys, names)
+	set := files.New(p)
+	d := drawing{p: p, s: s, set: set, fsys: set.System(s.Get, true), names: names}
+	head, err := beginning(ctx, d.fsys, names[0])
+	switch {
+	case err != nil:
+		return err
+	case bytes.HasPrefix(head, []byte(`{"journal":`)):
+		return d.search(ctx)
+	case len(head) == 0, head[0] == '{': // models begin otherwise, also as text
+		return d.losses(ctx)
 	}
-	return plotWeights(ctx, p, s, set, fsys, names)
+	return d.weights(ctx)
 }
 
-// beginsRecord reports whether a file is a record, or a log of passes: JSON lines. Models begin otherwise, also as text.
-func beginsRecord(ctx context.Context, fsys hdfsio.FS, name string) (is bool, err error) {
+// drawing is a call of gvw plot.
+type drawing struct {
+	p     *cli.Process
+	s     *cli.Settings
+	set   *files.Set
+	fsys  hdfsio.FS
+	names []string // of the files
+}
+
+// picture is a chart in each format of a file.
+type picture interface {
+	AppendSVG(dst []byte, mode chart.Mode) []byte
+	AppendPNG(dst []byte) ([]byte, error)
+}
+
+// checkPicture returns the faults of the options that name the file of the picture.
+func checkPicture(s *cli.Settings) error {
+	switch name := s.Get("output"); {
+	case !s.Has("output"):
+		return nil
+	case s.Has("svg"):
+		return cli.Usagef("--output and --svg both name the picture: leave one out")
+	case !isPNG(name) && !strings.HasSuffix(strings.ToLower(name), ".svg"):
+		return cli.Usagef("--output %s: got a name with another ending, want .svg or .png, which decides the format", name)
+	}
+	return nil
+}
+
+// isPNG reports whether the name of a file ends in .png.
+func isPNG(name string) bool { return strings.HasSuffix(strings.ToLower(name), ".png") }
+
+// show writes the picture, or prints its text if no option names a file.
+func (d *drawing) show(ctx context.Context, p picture, text func() []byte) error {
+	name := d.s.Get("output")
+	switch {
+	case d.s.Has("svg"):
+		return write(ctx, d.set, d.fsys, d.s.Get("svg"), p.AppendSVG(nil, chart.File))
+	case name == "":
+		return d.p.Print(string(text()))
+	case !isPNG(name):
+		return write(ctx, d.set, d.fsys, name, p.AppendSVG(nil, chart.File))
+	}
+	contents, err := p.AppendPNG(nil)
+	if err != nil {
+		return fmt.Errorf("cannot draw %s: %w", name, err)
+	}
+	return write(ctx, d.set, d.fsys, name, contents)
+}
+
+// ignored returns an error if an option is given that has no meaning for the files.
+func (d *drawing) ignored(what string, options ...string) error {
+	for _, name := range options {
+		if d.s.Has(name) {
+			return cli.Usagef("--%s would be ignored: %s is %s", name, d.names[0], what)
+		}
+	}
+	return nil
+}
+
+// beginning returns the first bytes of a file, without blanks before them.
+func beginning(ctx context.Context, fsys hdfsio.FS, name string) (head []byte, err error) {
 	err = readFile(ctx, fsys, name, func(in io.Reader) error {
-		var head [16]byte
-		n, err := io.ReadFull(in, head[:])
+		var b [16]byte
+		n, err := io.ReadFull(in, b[:])
 		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
 			return err
 		}
-		is = n == 0 || bytes.HasPrefix(bytes.TrimSpace(head[:n]), []byte("{"))
+		head = bytes.TrimSpace(b[:n])
 		return nil
 	})
-	return is, err
+	return head, err
 }
 
-// plotLosses draws the losses of any number of runs.
-func plotLosses(ctx context.Context, p *cli.Process, s *cli.Settings, set *files.Set, fsys hdfsio.FS, names []string) error {
-	for _, name := range []string{"top", "names", "data", "format"} {
-		if s.Has(name) {
-			return cli.Usagef("--%s would be ignored: %s is no model", name, names[0])
-		}
+// losses draws the losses of any number of runs.
+func (d *drawing) losses(ctx context.Context) error {
+	if err := d.ignored("no model", "top", "names", "data", "format"); err != nil {
+		return err
 	}
 	var runs []*report.Run
-	for _, name := range names {
-		if err := readFile(ctx, fsys, name, func(in io.Reader) error {
+	for _, name := range d.names {
+		if err := readFile(ctx, d.fsys, name, func(in io.Reader) error {
 			r, err := record.Read(name, in)
 			runs = append(runs, &report.Run{Name: filepath.Base(name), Record: r})
 			return err
@@ -78,38 +143,64 @@ func plotLosses(ctx context.Context, p *cli.Process, s *cli.Settings, set *files
 	}
 	byPass, byTime, byTraffic := report.Losses(runs)
 	l := byPass
-	switch s.Get("x") {
+	switch x := d.s.Get("x"); x {
+	case "", "pass":
 	case "time":
 		l = byTime
 	case "bytes":
 		l = byTraffic
+	default:
+		return cli.Usagef("--x: got %q, want pass, time or bytes for the record of a run", x)
 	}
 	if len(l.Series) == 0 {
 		return cli.Usagef("gvw plot: no loss is known by %s", l.X)
 	}
 	l.Title = "Loss"
-	if !s.Has("svg") {
-		return p.Print(string(l.AppendText(nil, plotColumns, plotRows)))
-	}
-	return write(ctx, set, fsys, s.Get("svg"), l.AppendSVG(nil, chart.File))
+	return d.show(ctx, l, func() []byte { return l.AppendText(nil, plotColumns, plotRows) })
 }
 
-// plotWeights draws the largest weights of a model.
-func plotWeights(ctx context.Context, p *cli.Process, s *cli.Settings, set *files.Set, fsys hdfsio.FS, names []string) error {
-	if len(names) > 1 {
-		return cli.Usagef("gvw plot: got %d models, want one", len(names))
+// search draws the losses of a search.
+func (d *drawing) search(ctx context.Context) error {
+	if err := d.ignored("no model", "top", "names", "data", "format"); err != nil {
+		return err
 	}
-	if s.Has("x") {
-		return cli.Usagef("--x would be ignored: %s is a model", names[0])
+	if len(d.names) > 1 {
+		return cli.Usagef("gvw plot: got %d files, want one of a search", len(d.names))
 	}
-	w, err := readWeights(ctx, p, s, names[0])
+	var l *chart.Lines
+	if err := readFile(ctx, d.fsys, d.names[0], func(in io.Reader) error {
+		text, err := io.ReadAll(io.LimitReader(in, maxJournal))
+		if err != nil {
+			return err
+		}
+		h, all, _, err := journal.Parse(text)
+		if err != nil {
+			return err
+		}
+		l, err = searchLines(h, all, d.s.Get("x"))
+		return err
+	}); err != nil {
+		return err
+	}
+	return d.show(ctx, l, func() []byte { return l.AppendText(nil, plotColumns, plotRows) })
+}
+
+// maxJournal limits the journal of a search, in bytes.
+const maxJournal = 1 << 30
+
+// weights draws the largest weights of a model.
+func (d *drawing) weights(ctx context.Context) error {
+	if len(d.names) > 1 {
+		return cli.Usagef("gvw plot: got %d models, want one", len(d.names))
+	}
+	if err := d.ignored("a model", "x"); err != nil {
+		return err
+	}
+	w, err := readWeights(ctx, d.p, d.s, d.names[0])
 	if err != nil {
 		return err
 	}
 	bars := report.WeightBars(w.Top)
 	bars.Title = "Largest weights of " + w.Model
-	if !s.Has("svg") {
-		return p.Print(string(bars.AppendText(nil, plotColumns/2)))
-	}
-	return write(ctx, set, fsys, s.Get("svg"), bars.AppendSVG(nil, chart.File))
+	return d.show(ctx, bars, func() []byte { return bars.AppendText(nil, plotColumns/2) })
 }

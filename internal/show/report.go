@@ -83,6 +83,9 @@ func readRuns(ctx context.Context, fsys hdfsio.FS, names []string) (runs []*repo
 	if len(names) == 0 {
 		return nil, cli.Usagef("gvw report: got no file, want one of --record or --log_json, as in: gvw report run.jsonl -o report.html")
 	}
+	if names, err = inDirectories(ctx, fsys, names); err != nil {
+		return nil, err
+	}
 	for _, name := range names {
 		var r *record.Record
 		if err := readFile(ctx, fsys, name, func(in io.Reader) (err error) {
@@ -110,6 +113,28 @@ func readRuns(ctx context.Context, fsys hdfsio.FS, names []string) (runs []*repo
 		runs[0].Name = runs[0].Record.Name
 	}
 	return runs, nil
+}
+
+// inDirectories replaces directories by the records in them, the files *.jsonl.
+func inDirectories(ctx context.Context, fsys hdfsio.FS, names []string) (all []string, err error) {
+	for _, name := range names {
+		info, err := fsys.Stat(ctx, name)
+		if err != nil || !info.Mode.IsDir() {
+			all = append(all, name) // opening it reports an error
+			continue
+		}
+		found, err := fsys.List(ctx, hdfsio.Escape(strings.TrimSuffix(name, "/"))+"/*.jsonl")
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 {
+			return nil, cli.Usagef("gvw report: directory %s has no files *.jsonl, want those of --record", name)
+		}
+		for _, f := range found {
+			all = append(all, f.Name)
+		}
+	}
+	return all, nil
 }
 
 // samePart reports whether two files are of one run, and of different ranks.

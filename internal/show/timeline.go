@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
 
+	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/internal/chart"
 	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/files"
@@ -30,10 +32,22 @@ func Timeline(ctx context.Context, p *cli.Process, c *cli.Command, args []string
 	}
 	set := files.New(p)
 	fsys := set.System(s.Get, true)
+	var clocks timeline.Clocks // of all files, before the first span
+	for _, name := range names {
+		if err := readFile(ctx, fsys, name, clocks.Read); err != nil {
+			return err
+		}
+	}
+	if s.Has("merge") {
+		if s.Has("svg") || s.Has("from") || s.Has("to") {
+			return cli.Usagef("--merge writes all spans of the files: leave out --svg, --from and --to")
+		}
+		return mergeTimelines(ctx, set, fsys, s.Get("merge"), names, &clocks)
+	}
 	var spans []timeline.Span
 	for _, name := range names {
 		if err := readFile(ctx, fsys, name, func(in io.Reader) error {
-			more, err := timeline.Read(in)
+			more, err := clocks.Spans(in)
 			spans = append(spans, more...)
 			return err
 		}); err != nil {
@@ -54,9 +68,53 @@ func Timeline(ctx context.Context, p *cli.Process, c *cli.Command, args []string
 		return &learn.DataError{Name: names[0], Text: err.Error()}
 	}
 	if !s.Has("svg") {
-		return p.Print(string(t.appendTable(nil)))
+		return p.Print(string(appendClocks(t.appendTable(nil), clocks.Errors())))
 	}
 	return write(ctx, set, fsys, s.Get("svg"), t.picture().AppendSVG(nil, chart.File))
+}
+
+// mergeTimelines writes the events of several files as one file, on one clock.
+func mergeTimelines(ctx context.Context, set *files.Set, fsys hdfsio.FS, to string, names []string, clocks *timeline.Clocks) (err error) {
+	var in []io.Reader
+	for _, name := range names {
+		f, oerr := hdfsio.Open(ctx, fsys, name)
+		if oerr != nil {
+			return oerr
+		}
+		defer func() { err = errors.Join(err, f.Close()) }()
+		in = append(in, f)
+	}
+	out, err := set.Creator(ctx, fsys, 0)(to)
+	if err != nil {
+		return err
+	}
+	if err := clocks.Merge(out, in...); err != nil {
+		return errors.Join(err, out.Abort())
+	}
+	return out.Commit()
+}
+
+// appendClocks appends how well the times of different ranks can be compared.
+func appendClocks(dst []byte, errs map[int]timeline.ClockError) []byte {
+	aligned, bound, rate := 0, 0.0, 0.0
+	for _, rank := range slices.Sorted(maps.Keys(errs)) {
+		if e := errs[rank]; e.Aligned {
+			aligned++
+			bound, rate = max(bound, e.Bound), max(rate, e.Rate)
+		}
+	}
+	if aligned > 0 {
+		dst = fmt.Appendf(dst, "by the server's clock: %d of %d ranks, error at most %.3f ms (if rates differ by at most %.0f ppm)\n", aligned, len(errs), bound/1e3, rate*1e6)
+	}
+	if aligned == 0 && len(errs) > 1 {
+		return append(dst, "by the clock of each rank: the files have no exchange with a server's clock\n"...)
+	}
+	for _, rank := range slices.Sorted(maps.Keys(errs)) {
+		if e := errs[rank]; !e.Aligned && len(errs) > 1 {
+			dst = fmt.Appendf(dst, "rank %d: %v\n", rank, e)
+		}
+	}
+	return dst
 }
 
 // trace is the time of the ranks, divided into parts.

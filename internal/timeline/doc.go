@@ -2,7 +2,7 @@
 
 // Package timeline writes what a rank does over time as a Chrome trace, which Perfetto and chrome://tracing open.
 //
-//	t := timeline.New(file, rank)
+//	t := timeline.New(file, rank, timeline.NewClock(machine))
 //	began := time.Now()
 //	…
 //	t.Span(timeline.Steps, "work", began, 0)
@@ -18,8 +18,20 @@
 //	3  receives     parts of a vector, from the header to the last byte
 //
 // A rank waits where it is in a collective, and neither sends nor receives. Where ranks share memory there are no sends
-// and receives. Times are microseconds since 1970 by the machine's clock, so that the ranks of one machine have the same.
-// The last line closes the array. Without it, as after a crash, the events are still readable.
+// and receives in the file; a [Meter] gets their bytes, and the time in which they wait. Times are microseconds since 1970
+// by the rank's clock, which the calendar sets at its start. The last line closes the array. Without it, as after a crash,
+// the events are still readable.
+//
+// # Clocks
+//
+// The clocks of machines differ. A rank exchanges messages with its server and writes each exchange into its file
+// ([Recorder.Exchanged]). [Clocks] estimates the offsets from the exchanges of all ranks, by package offset, and merges
+// the files into one on the clock of the server. That file states the error of each rank's times ([ClockError]):
+//
+//	var c timeline.Clocks
+//	for each file { err := c.Read(file) }
+//	err := c.Merge(out, files...)
+//	errs := c.Errors()
 //
 // # Contract
 //

@@ -44,23 +44,28 @@ func Read(in io.Reader) (spans []Span, err error) {
 	return spans, err
 }
 
-// Merge writes the events of several files as one file.
-func Merge(w io.Writer, in ...io.Reader) error {
-	b := bufio.NewWriter(w)
-	b.WriteString("[")
-	separator := "\n"
-	for _, r := range in {
-		if err := lines(r, func(line []byte) error {
-			b.WriteString(separator)
-			b.Write(line)
-			separator = ",\n"
-			return nil
-		}); err != nil {
-			return err
-		}
+// writer writes a file.
+type writer struct {
+	b         *bufio.Writer
+	separator string
+}
+
+func newWriter(w io.Writer) *writer { return &writer{bufio.NewWriter(w), "[\n"} }
+
+// add writes an event. The buffer keeps the first error.
+func (w *writer) add(event []byte) {
+	_, _ = w.b.WriteString(w.separator)
+	_, _ = w.b.Write(event)
+	w.separator = ",\n"
+}
+
+// end writes the end of the file.
+func (w *writer) end() error {
+	if w.separator == "[\n" {
+		_, _ = w.b.WriteString("[")
 	}
-	b.WriteString("\n]\n")
-	return b.Flush()
+	_, _ = w.b.WriteString("\n]\n")
+	return w.b.Flush()
 }
 
 // lines calls visit with the text of each event.

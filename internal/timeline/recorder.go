@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/gvw-project/gvw/internal/timeline/offset"
 )
 
 // Row is a row of a rank.
@@ -30,16 +32,17 @@ type Recorder struct {
 	w     *bufio.Writer // nil: there is no file
 	meter *Meter        // gets the spans, too; nil: there is none
 	rank  int
+	clock Clock
 	line  []byte
 	err   error
 }
 
 // New returns a recorder that writes to w. If w is nil it returns nil. If w is a *Meter, that gets the spans.
-func New(w io.Writer, rank int) *Recorder {
+func New(w io.Writer, rank int, clock Clock) *Recorder {
 	if w == nil {
 		return nil
 	}
-	r := &Recorder{rank: rank}
+	r := &Recorder{rank: rank, clock: clock}
 	if r.meter, _ = w.(*Meter); r.meter != nil && r.meter.Trace == nil {
 		return r
 	}
@@ -79,24 +82,44 @@ func (r *Recorder) SpanTo(row Row, name string, began, ended time.Time, bytes in
 	if r.w == nil {
 		return
 	}
+	from, to := micro(r.clock.Nanos(began)), micro(r.clock.Nanos(ended))
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	b := append(r.line, `{"ph":"X","name":`...)
-	b = strconv.AppendQuote(b, name)
+	r.line = append(appendSpan(r.line, row, name, r.rank, from, to-from, bytes), ",\n"...)
+	r.flushLine()
+}
+
+// appendSpan appends the event of a span, with times in microseconds.
+func appendSpan(b []byte, row Row, name string, rank int, began, took int64, bytes int) []byte {
+	b = append(b, `{"ph":"X","name":`...)
+	b = appendText(b, name)
 	b = append(b, `,"pid":`...)
-	b = strconv.AppendInt(b, int64(r.rank), 10)
+	b = strconv.AppendInt(b, int64(rank), 10)
 	b = append(b, `,"tid":`...)
 	b = strconv.AppendInt(b, int64(row), 10)
 	b = append(b, `,"ts":`...)
-	b = strconv.AppendInt(b, began.UnixMicro(), 10)
+	b = strconv.AppendInt(b, began, 10)
 	b = append(b, `,"dur":`...)
-	b = strconv.AppendInt(b, max(0, ended.UnixMicro()-began.UnixMicro()), 10)
+	b = strconv.AppendInt(b, max(0, took), 10)
 	if bytes > 0 {
 		b = append(b, `,"args":{"bytes":`...)
 		b = strconv.AppendInt(b, int64(bytes), 10)
 		b = append(b, '}')
 	}
-	r.line = append(b, "},\n"...)
+	return append(b, '}')
+}
+
+// Traces reports whether the recorder writes a trace, so that exchanges with the server's clock are of use.
+func (r *Recorder) Traces() bool { return r != nil && r.w != nil }
+
+// Exchanged records an exchange with a clock of another process, which is known by its number.
+func (r *Recorder) Exchanged(s offset.Sample, reference uint64) {
+	if !r.Traces() {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.line = append(appendExchange(r.line, exchange{s, reference, r.clock.machine}, r.rank), ",\n"...)
 	r.flushLine()
 }
 

@@ -18,7 +18,7 @@ import (
 func record(t *testing.T, rank int) string {
 	t.Helper()
 	var b bytes.Buffer
-	r := New(&b, rank)
+	r := New(&b, rank, NewClock(""))
 	began := time.UnixMicro(1_000_000)
 	r.SpanTo(Sends, `to "1"`, began, began.Add(1500*time.Nanosecond), 8)
 	if err := r.Close(); err != nil {
@@ -49,7 +49,7 @@ func TestReadsWhatItWrites(t *testing.T) {
 // A merged file is JSON with the events of all files.
 func TestMerge(t *testing.T) {
 	var b bytes.Buffer
-	if err := Merge(&b, strings.NewReader(record(t, 0)), strings.NewReader(record(t, 1))); err != nil {
+	if err := new(Clocks).Merge(&b, strings.NewReader(record(t, 0)), strings.NewReader(record(t, 1))); err != nil {
 		t.Fatal(err)
 	}
 	got, err := Read(bytes.NewReader(b.Bytes()))
@@ -60,7 +60,7 @@ func TestMerge(t *testing.T) {
 
 // Without a writer nothing is recorded, at no cost.
 func TestNothingIsRecordedWithoutAWriter(t *testing.T) {
-	r := New(nil, 0)
+	r := New(nil, 0, NewClock(""))
 	if n := testing.AllocsPerRun(10, func() { r.Span(Steps, "work", r.Now(), 0) }); n != 0 || !r.Now().IsZero() {
 		t.Errorf("got %g allocations, want 0", n)
 	}
@@ -71,7 +71,7 @@ func TestNothingIsRecordedWithoutAWriter(t *testing.T) {
 
 // A span costs no allocation.
 func TestASpanAllocatesNothing(t *testing.T) {
-	r := New(discard{}, 0)
+	r := New(discard{}, 0, NewClock(""))
 	if n := testing.AllocsPerRun(100, func() { r.Span(Receives, "from 2", r.Now(), 5) }); n != 0 {
 		t.Errorf("got %g allocations, want 0", n)
 	}
@@ -83,7 +83,7 @@ func (discard) Write(b []byte) (int, error) { return len(b), nil }
 
 // Close returns the error of the writer.
 func TestErrorsOfTheWriter(t *testing.T) {
-	r := New(broken{}, 0)
+	r := New(broken{}, 0, NewClock(""))
 	r.Span(Steps, "work", time.Now(), 0)
 	if err := r.Close(); !errors.Is(err, errFull) {
 		t.Errorf("got %v, want %v", err, errFull)
@@ -106,7 +106,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		var b bytes.Buffer
-		if err := Merge(&b, strings.NewReader(text)); err != nil {
+		if err := new(Clocks).Merge(&b, strings.NewReader(text)); err != nil {
 			t.Fatal(err)
 		}
 		again, err := Read(&b)
@@ -186,7 +186,7 @@ func TestMeter(t *testing.T) {
 		if trace != nil {
 			m.Trace = trace
 		}
-		r := New(m, 0)
+		r := New(m, 0, NewClock(""))
 		at := func(s int64) time.Time { return time.UnixMicro(s) }
 		r.SpanTo(Steps, Work, at(10), at(20), 0)
 		for i := range 3 * manySpans { // parts of vectors that follow each other
@@ -215,5 +215,28 @@ func TestMeter(t *testing.T) {
 		if trace != nil && !json.Valid(trace.Bytes()) {
 			t.Errorf("no JSON:\n%s", trace)
 		}
+	}
+}
+
+// A meter has the bytes of collectives in shared memory, and the time in which the rank did not wait in them.
+func TestMeterOfSharedMemory(t *testing.T) {
+	var got []StepTimes
+	m := &Meter{Step: func(s StepTimes) { got = append(got, s) }}
+	r := New(m, 1, NewClock(""))
+	t0 := time.UnixMicro(1_000_000)
+	at := func(us int) time.Time { return t0.Add(time.Duration(us) * time.Microsecond) }
+	r.SpanTo(Steps, Work, at(0), at(100), 0)
+	r.Shared([]int{0, 1, 2}, []uint64{5, 0, 7}, []uint64{5, 0, 8}, 30*time.Microsecond, at(190))
+	r.SpanTo(Collectives, "all-reduce", at(100), at(200), 64)
+	r.SpanTo(Steps, Commit, at(200), at(210), 0)
+	want := []StepTimes{{
+		Began: at(0), Ended: at(210), Sent: map[int]uint64{0: 5, 2: 7}, Received: map[int]uint64{0: 5, 2: 8},
+		Parts: [Parts]time.Duration{Computes: 100 * time.Microsecond, Updates: 10 * time.Microsecond, Communicates: 30 * time.Microsecond, Waits: 70 * time.Microsecond},
+	}}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("-want +got:\n%s", d)
+	}
+	if New(nil, 0, NewClock("")).Metered() {
+		t.Error("no recorder has a meter")
 	}
 }

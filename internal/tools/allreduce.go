@@ -85,6 +85,7 @@ func joinGroup(p *cli.Process, c *cli.Context, options string) (*allreduce.Group
 	if err := joinflags.Guard(p, c, cfg); err != nil {
 		return nil, err
 	}
+	joinflags.TakeServerLog(p, c, cfg)
 	cfg.Options, cfg.Log = options, p.Logger(cli.LogLevel(c.Bool("quiet"), ""), true)
 	return allreduce.Join(c.Context, *cfg)
 }

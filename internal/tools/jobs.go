@@ -60,7 +60,13 @@ func Jobs(ctx context.Context, p *cli.Process, c *cli.Command, args []string) er
 	if err != nil {
 		return err
 	}
+	if err := checkLogs(s); err != nil {
+		return err
+	}
 	listing := func() (string, error) {
+		if s.Has("logs") {
+			return logsListing(ctx, s, server, creds)
+		}
 		st, err := client.Status(ctx, nil, server, creds)
 		if err != nil {
 			return "", err
@@ -133,7 +139,7 @@ func Cancel(ctx context.Context, p *cli.Process, c *cli.Command, args []string) 
 	if len(words) != 1 {
 		return cli.Usagef("gvw cancel: got %d jobs, want one, as in: gvw cancel --span_server gateway 17 (gvw jobs lists them)", len(words))
 	}
-	job, err := parseJob(words[0])
+	job, err := parseJob("gvw cancel", words[0])
 	if err != nil {
 		return err
 	}
@@ -155,11 +161,11 @@ func Cancel(ctx context.Context, p *cli.Process, c *cli.Command, args []string) 
 }
 
 // parseJob reads a job as gvw jobs shows it.
-func parseJob(text string) (protocol.Job, error) {
+func parseJob(command, text string) (protocol.Job, error) {
 	id, key, _ := strings.Cut(text, "/")
 	n, err := strconv.ParseUint(id, 10, 64)
 	if err != nil {
-		return protocol.Job{}, cli.Usagef("gvw cancel: %q is no job: it is UNIQUE_ID or UNIQUE_ID/RUN_ID, as gvw jobs shows it", text)
+		return protocol.Job{}, cli.Usagef("%s: %q is no job: it is UNIQUE_ID or UNIQUE_ID/RUN_ID, as gvw jobs shows it", command, text)
 	}
 	return protocol.Job{UniqueID: n, RunKey: key}, nil
 }
@@ -222,6 +228,8 @@ func endedBy(e protocol.EndedJob) string {
 	switch {
 	case e.Model != "":
 		return "model " + plain.Text(e.Model[:min(12, len(e.Model))])
+	case e.Found != nil:
+		return plain.Text(e.Found.Line)
 	case e.Rank >= 0 && e.Cause != "":
 		return plain.Text(fmt.Sprintf("rank %d (%s): %s", e.Rank, e.Host, e.Cause))
 	}
@@ -326,6 +334,9 @@ func appendWaits(dst []byte, j *protocol.JobStatus) []byte {
 	}
 	if j.Refused > 0 {
 		dst = fmt.Appendf(dst, "%v: has refused attempts (%d), the last one since %s\n", name, j.Refused, plain.Text(j.Refusal))
+	}
+	if j.Found != nil {
+		dst = fmt.Appendf(dst, "%v: the newest fault: %s\n", name, plain.Text(j.Found.Line))
 	}
 	for i, r := range waiting {
 		if i == most {

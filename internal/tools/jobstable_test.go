@@ -25,9 +25,11 @@ func TestEndedTable(t *testing.T) {
 		{UniqueID: 1, RunKey: "k", Outcome: "finished", Rank: -1, Total: 4, Seconds: 62.4, Ended: at, Model: "9372c470eead00112233"},
 		{UniqueID: 2, Outcome: "failed", Cause: "silent for 10.2s", Rank: 3, Host: "h3", Total: 8, Seconds: 5, Ended: at},
 		{UniqueID: 3, Outcome: "finished", Rank: -1, Total: 2, Ended: at},
+		{UniqueID: 4, Outcome: "failed", Cause: "disk", Rank: 0, Host: "h0", Total: 2, Ended: at, Found: &protocol.FoundCause{Rank: 1, Line: "rank 1 (h1) has a full disk"}},
 	}}
 	want := `
 ENDED JOB  OUTCOME   RANKS  TOOK  ENDED                CAUSE
+4          failed    2      -     2026-01-02 03:04:05  rank 1 (h1) has a full disk
 3          finished  2      -     2026-01-02 03:04:05  
 2          failed    8      5s    2026-01-02 03:04:05  rank 3 (h3): silent for 10.2s
 1/k        finished  4      1m2s  2026-01-02 03:04:05  model 9372c470eead

@@ -3,6 +3,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,19 +74,25 @@ func (l *Learner) daemon(ctx context.Context, s *cli.Settings) error {
 
 // checkDaemon reports options that need others.
 func checkDaemon(s *cli.Settings) error {
-	var errs []error
-	for _, name := range []string{"checkpoint_every", "checkpoint_interval", "resume"} {
-		if s.Has(name) && !s.Has("checkpoint") {
-			errs = append(errs, cli.Usagef("--%s would be ignored without --checkpoint: no state is kept", name))
-		}
-	}
-	for _, name := range []string{"cache", "cache_file", "valid", "audit", "log_json", "record", "dry_run", "args"} {
+	errs := []error{checkCheckpoint(s)}
+	for _, name := range []string{"cache", "cache_file", "valid", "audit", "log_json", "record", "otlp", "dry_run", "args"} {
 		if s.Has(name) {
 			errs = append(errs, cli.Usagef("--%s cannot go with --daemon: the examples of clients have no end", name))
 		}
 	}
 	if s.Has("checkpoint") && s.Has("testonly") {
 		errs = append(errs, cli.Usagef("--checkpoint cannot go with --testonly: nothing is learned"))
+	}
+	return errors.Join(errs...)
+}
+
+// checkCheckpoint reports options of a checkpoint without a file.
+func checkCheckpoint(s *cli.Settings) error {
+	var errs []error
+	for _, name := range []string{"checkpoint_every", "checkpoint_interval", "resume"} {
+		if s.Has(name) && !s.Has("checkpoint") {
+			errs = append(errs, cli.Usagef("--%s would be ignored without --checkpoint: no state is kept", name))
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -111,23 +118,17 @@ func (l *Learner) serveDaemon(c *cli.Context, s *cli.Settings, ready func(port i
 	case cfg.Data.Strict:
 		kind = engine.Strict
 	}
-	server, err := daemon.New(daemon.Config{Engine: e, Kind: kind, MaxLine: cfg.Data.MaxLine, Log: log})
+	server, err := daemon.New(daemon.Config{Engine: e, Kind: kind, Limits: engine.Limits{MaxLine: cfg.Data.MaxLine}, Log: log})
 	if err != nil {
 		return err
 	}
-	port := s.Get("port")
-	if port == "" {
-		port = defaultPort
-	}
-	listener, err := net.Listen("tcp", net.JoinHostPort(strings.Trim(s.Get("bind"), "[]"), port))
+	listener, number, err := listen(s, "", defaultPort)
 	if err != nil {
-		return fmt.Errorf("cannot listen for clients: %w; choose another port with --port", err)
+		return err
 	}
-	number := listener.Addr().(*net.TCPAddr).Port
-	for option, value := range map[string]int{"port_file": number, "pid_file": os.Getpid()} {
-		if err := writeNumber(c.Context, s.Get(option), value); err != nil {
-			return errors.Join(fmt.Errorf("--%s: %w", option, err), listener.Close())
-		}
+	// A script that finds the port finds the process, too.
+	if err := errors.Join(writeNumber(c.Context, s, "pid_file", os.Getpid()), writeNumber(c.Context, s, "port_file", number)); err != nil {
+		return errors.Join(err, listener.Close())
 	}
 	log.Info("daemon listens", "port", number, "pid", os.Getpid(), "learns", !cfg.TestOnly)
 	ready(number, nil)
@@ -189,17 +190,33 @@ func (l *Learner) engine(c *cli.Context, s *cli.Settings, cfg learn.Config, fsys
 	return engine.New(c.Context, ec)
 }
 
-// writeNumber writes a file with a line that has a number, for scripts.
-func writeNumber(ctx context.Context, name string, value int) error {
+// listen listens at --bind and --port, or at defaults, and returns the port.
+func listen(s *cli.Settings, host, port string) (net.Listener, int, error) {
+	host, port = cmp.Or(s.Get("bind"), host), cmp.Or(s.Get("port"), port)
+	l, err := net.Listen("tcp", net.JoinHostPort(strings.Trim(host, "[]"), port))
+	if err != nil {
+		return nil, 0, fmt.Errorf("cannot listen for clients: %w; choose another port with --port", err)
+	}
+	return l, l.Addr().(*net.TCPAddr).Port, nil
+}
+
+// writeNumber writes a line with a number, for scripts, to the file that an option names. Without the option it
+// does nothing.
+func writeNumber(ctx context.Context, s *cli.Settings, option string, value int) error {
+	name := s.Get(option)
 	if name == "" {
 		return nil
 	}
 	f, err := hdfsio.Local{Perm: 0o644}.Create(ctx, name)
+	if err == nil {
+		if _, err = io.WriteString(f, strconv.Itoa(value)+"\n"); err != nil {
+			err = errors.Join(err, f.Abort())
+		} else {
+			err = f.Commit()
+		}
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("--%s: %w", option, err)
 	}
-	if _, err := io.WriteString(f, strconv.Itoa(value)+"\n"); err != nil {
-		return errors.Join(err, f.Abort())
-	}
-	return f.Commit()
+	return nil
 }

@@ -75,6 +75,11 @@ func (l *Learner) Learn(c *cli.Context) (err error) {
 		return err
 	}
 	defer func() { rec.end(l.report, err, cfg.Diagnostics.Log) }()
+	traces, err := l.takeTraces(c, &cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { l.endTraces(c.Context, traces, err, cfg.Diagnostics.Log) }()
 	cfg.Diagnostics.Log = rec.log(l.Logger(level, isRank), l.rank) // above the progress line of a terminal
 	fsys.Log = cfg.Diagnostics.Log
 	if shard.Kind == hdfsio.Bytes {
@@ -107,6 +112,7 @@ func (l *Learner) takeJob(c *cli.Context, cfg *learn.Config, at launch.Place) (s
 	if cfg.Cluster.Join, err = joinflags.Config(c, at); err != nil {
 		return shard, err
 	}
+	joinflags.TakeServerLog(l.Process, c, cfg.Cluster.Join)
 	if l.group == nil { // otherwise Guard was called before it joined; a secret can be read only once
 		if err := joinflags.Guard(l.Process, c, cfg.Cluster.Join); err != nil {
 			return shard, err

@@ -43,7 +43,7 @@ func (l *Learner) takeRecord(c *cli.Context, cfg *learn.Config, fsys hdfsio.FS) 
 		return nil, nil
 	}
 	id, join := record.ID(rand.Uint64(), "alone"), cfg.Cluster.Join
-	attempt, _ := strconv.ParseUint(l.Getenv(launch.EnvAttempt), 10, 32) // without a launcher that restarts processes there is none
+	attempt := l.attempt()
 	again := false
 	if join != nil {
 		id = record.ID(join.Job.UniqueID, join.Job.RunKey)
@@ -62,7 +62,7 @@ func (l *Learner) takeRecord(c *cli.Context, cfg *learn.Config, fsys hdfsio.FS) 
 		r.Add(RecordedRun(c.Context, fsys, id, ranks, c.All))
 	}
 	r.Add(record.ThisMachine(attempt))
-	cfg.Diagnostics.Waited = &r.waited
+	cfg.Diagnostics.Waited, cfg.Diagnostics.Vectors = &r.waited, r.vectors
 	if l.rank == 0 || join.OnLoss == allreduce.Shrink || join.OnLoss == allreduce.Open { // rank 0 may be lost
 		cfg.Metrics.PassLog = also(cfg.Metrics.PassLog, passes{r})
 	}
@@ -70,6 +70,12 @@ func (l *Learner) takeRecord(c *cli.Context, cfg *learn.Config, fsys hdfsio.FS) 
 		join.Timeline = &timeline.Meter{Trace: join.Timeline, Step: r.step}
 	}
 	return r, nil
+}
+
+// attempt returns the number of this process among those of its rank. Without a launcher that restarts processes it is 0.
+func (l *Learner) attempt() uint64 {
+	n, _ := strconv.ParseUint(l.Getenv(launch.EnvAttempt), 10, 32)
+	return n
 }
 
 // RecordedRun returns the first event of a record. get returns the values of an option.
@@ -129,8 +135,20 @@ func (r *recording) step(t timeline.StepTimes) {
 			Read: read.Seconds(), Compute: (t.Parts[timeline.Computes] - read).Seconds(), Update: t.Parts[timeline.Updates].Seconds(),
 			Network: t.Parts[timeline.Communicates].Seconds(), Wait: t.Parts[timeline.Waits].Seconds(),
 		},
-		Sent: t.Sent, Received: t.Received,
+		Sent: t.Sent, Received: t.Received, Via: t.Via,
 	})
+}
+
+// vectors records what shared vectors have exchanged.
+func (r *recording) vectors(x learn.Exchanged) {
+	e := &record.Vectors{
+		Began: record.Seconds(x.Began), Rounds: x.Rounds, Sent: x.Updates.Sent, Dropped: x.Updates.Dropped, Received: x.Updates.Received,
+		Overwritten: x.Updates.Overwritten, Damaged: x.Updates.Damaged, Merged: x.Updates.Merged, Behind: x.Updates.Behind, Oldest: x.Updates.Oldest,
+	}
+	for _, b := range x.Edges {
+		e.Edges = append(e.Edges, record.Edge{Peer: b.Rank, Via: b.Via, Local: b.Local, Sent: b.Sent, Received: b.Received})
+	}
+	r.Add(e)
 }
 
 // passes records the lines of --log_json.

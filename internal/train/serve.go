@@ -29,10 +29,11 @@ import (
 // Limits of HTTP connections. A client that needs longer is disconnected.
 const (
 	headerWithin = 10 * time.Second // to send the header of a request
-	bodyWithin   = 10 * time.Minute // to send a body and read the answers
+	answerWithin = time.Minute      // to send a request and read the answer; web.Config.Limits has the limits of predictions
 	idleWithin   = 2 * time.Minute  // between two requests
 	drainWithin  = 5 * time.Second  // for requests under way after SIGTERM
 	maxHeader    = 16 << 10         // bytes
+	maxConns     = 16384            // further ones are closed
 )
 
 // Serve runs gvw serve: predictions over HTTP.
@@ -81,11 +82,7 @@ func servedModels(s *cli.Settings) ([]servedModel, error) {
 			errs = append(errs, cli.Usagef("--%s would be ignored without --learn: nothing is learned", name))
 		}
 	}
-	for _, name := range []string{"checkpoint_every", "checkpoint_interval", "resume"} {
-		if s.Has(name) && !s.Has("checkpoint") {
-			errs = append(errs, cli.Usagef("--%s would be ignored without --checkpoint: no state is kept", name))
-		}
-	}
+	errs = append(errs, checkCheckpoint(s))
 	if s.Has("tls_cert") != s.Has("tls_key") || s.Has("tls_ca") && !s.Has("tls_cert") {
 		errs = append(errs, cli.Usagef("--tls_cert and --tls_key: give both, and --tls_ca only with them"))
 	}
@@ -96,7 +93,7 @@ func servedModels(s *cli.Settings) ([]servedModel, error) {
 func (l *Learner) serveHTTP(c *cli.Context, s *cli.Settings, models []servedModel) (err error) {
 	log := l.Logger(cli.LogLevel(c.Bool("quiet"), c.String("log_level")), true)
 	fsys := files.Watched(c, l.files.System(c.String, c.Bool("quiet")), false, log)
-	cfg := web.Config{MaxLine: int(c.Uint64("max_line")), MaxBody: int64(c.Uint64("max_body")) << 20}
+	cfg := web.Config{Limits: engine.Limits{MaxLine: int(c.Uint64("max_line"))}, MaxBody: int64(c.Uint64("max_body")) << 20}
 	if file := s.Get("token_file"); file != "" {
 		_, token, err := auth.ReadSecretBytes(file)
 		if err != nil {
@@ -141,27 +138,20 @@ func (l *Learner) serveHTTP(c *cli.Context, s *cli.Settings, models []servedMode
 	if err != nil {
 		return err
 	}
-	host, port := s.Get("bind"), s.Get("port")
-	if host == "" {
-		host = "127.0.0.1"
-	}
-	if port == "" {
-		port = "8080"
-	}
-	listener, err := net.Listen("tcp", net.JoinHostPort(strings.Trim(host, "[]"), port))
+	listener, number, err := listen(s, "127.0.0.1", "8080")
 	if err != nil {
-		return fmt.Errorf("cannot listen for clients: %w; choose another port with --port", err)
+		return err
 	}
-	if err := writeNumber(c.Context, s.Get("port_file"), listener.Addr().(*net.TCPAddr).Port); err != nil {
-		return errors.Join(fmt.Errorf("--port_file: %w", err), listener.Close())
+	if err := writeNumber(c.Context, s, "port_file", number); err != nil {
+		return errors.Join(err, listener.Close())
 	}
-	if cfg.Token == "" && secure == nil && host != "127.0.0.1" && host != "localhost" && host != "::1" {
+	if cfg.Token == "" && secure == nil && !listener.Addr().(*net.TCPAddr).IP.IsLoopback() {
 		log.Warn("any client can use this server: --token_file and --tls_cert restrict access")
 	}
 	log.Info("server listens", "address", listener.Addr().String(), "models", len(cfg.Models), "tls", secure != nil)
 	background.IgnoreBrokenPipes()
-	return httpserve.Until(ctx, listener, &http.Server{
-		Handler: handler, TLSConfig: secure, ReadHeaderTimeout: headerWithin, ReadTimeout: bodyWithin, WriteTimeout: bodyWithin,
+	return httpserve.Until(ctx, httpserve.Bound(listener, maxConns), &http.Server{
+		Handler: handler, TLSConfig: secure, ReadHeaderTimeout: headerWithin, ReadTimeout: answerWithin, WriteTimeout: answerWithin,
 		IdleTimeout: idleWithin, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}, drainWithin)
 }

@@ -64,6 +64,7 @@ func (l *Learner) earlyConfig(c *cli.Context, at launch.Place) (learn.Config, er
 	if cfg.Cluster.Join, err = joinflags.Config(c, at); err != nil {
 		return cfg, err
 	}
+	joinflags.TakeServerLog(l.Process, c, cfg.Cluster.Join)
 	if err := joinflags.Guard(l.Process, c, cfg.Cluster.Join); err != nil {
 		return cfg, err
 	}

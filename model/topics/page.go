@@ -9,6 +9,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"html/template"
+	"sync"
 )
 
 // style is the style sheet of the page. The policy of the page has its hash, so that a browser
@@ -22,7 +23,8 @@ var style string
 //go:embed page.html
 var pageText string
 
-var page = template.Must(template.New("topics").Parse(pageText))
+// page is parsed at first use, since most commands make no page.
+var page = sync.OnceValue(func() *template.Template { return template.Must(template.New("topics").Parse(pageText)) })
 
 // bar is a word with a bar of its probability; box is the part of the page for a topic.
 type (
@@ -59,7 +61,7 @@ func (r *Report) AppendHTML(dst []byte, title string) ([]byte, error) {
 	}
 	sum := sha256.Sum256([]byte(style))
 	var out bytes.Buffer
-	err := page.Execute(&out, map[string]any{
+	err := page().Execute(&out, map[string]any{
 		"Title": title, "Lines": r.lines(), "Topics": boxes,
 		"Style": template.CSS(style), "Hash": "sha256-" + base64.StdEncoding.EncodeToString(sum[:]),
 	})

@@ -22,16 +22,19 @@ type Edge struct {
 	en *Engine
 
 	// Under the engine's lock.
-	sought  bool          // its link has been asked for
-	at      int           // its place among the peers of the collective's program; noPeer
-	gone    error         // stream: it ended between collectives
-	served  uint64        // stream: the last collective whose parts have all arrived
-	taken   int64         // stream: bytes of the collectives up to that one
-	entered uint64        // the newest collective in which the peer is known to be
-	begun   uint64        // the newest collective whose header has been composed
-	far     progressFrame // the newest one of the peer
-	due     bool          // a header or a progress frame is to be sent
-	idle    idleFor       // of the watchdog
+	sought  bool                    // its link has been asked for
+	at      int                     // its place among the peers of the collective's program; noPeer
+	gone    error                   // stream: it ended between collectives
+	served  uint64                  // stream: the last collective whose parts have all arrived
+	taken   int64                   // stream: bytes of the collectives up to that one
+	entered uint64                  // the newest collective in which the peer is known to be
+	begun   uint64                  // the newest collective whose header has been composed
+	far     progressFrame           // the newest one of the peer
+	due     bool                    // a header or a progress frame is to be sent
+	idle    idleFor                 // of the watchdog
+	awaited bool                    // the collective waits for the first part from there
+	local   bool                    // the peer is on this machine
+	counted struct{ in, out int64 } // bytes of the link that the meter has
 
 	// Of the goroutine that reads.
 	move  schedule.Move // what the part that arrives is for
@@ -69,10 +72,11 @@ func (e *Edge) SharesMemory() bool {
 	return e.en.Shared != nil && slices.Contains(e.en.Shared.Ranks, e.Rank)
 }
 
-// record records a part that has been sent or received. The name is the peer's rank.
+// record records a part that has been sent or received, under the lock. The name is the peer's rank.
 func (e *Edge) record(row timeline.Row, began time.Time, bytes int) {
 	if t := e.en.Timeline; t != nil {
 		t.Span(row, strconv.Itoa(e.Rank), began, bytes)
+		t.Via(e.Rank, e.via().String())
 	}
 }
 

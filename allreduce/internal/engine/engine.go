@@ -15,6 +15,7 @@ import (
 	"github.com/gvw-project/gvw/internal/link/netconn"
 	"github.com/gvw-project/gvw/internal/link/vwstream"
 	"github.com/gvw-project/gvw/internal/monitor/events"
+	"github.com/gvw-project/gvw/internal/monitor/traffic"
 	"github.com/gvw-project/gvw/internal/shm"
 	"github.com/gvw-project/gvw/internal/timeline"
 )
@@ -30,6 +31,7 @@ type Engine struct {
 	Recorder     *FlightRecorder               // nil: nothing is recorded
 	Timeline     *timeline.Recorder            // nil: nothing is recorded
 	Events       *events.Ring                  // nil: nothing is recorded
+	Traffic      *traffic.Meter                // nil: nothing is counted
 	OnFail       func(*Failure)                // called once, after Failed is closed
 	Away         func() error                  // why the server is lost; nil: it is not, or none decides
 	OnNotEntered func(rank int, detail string) // gets a rank that does not enter a collective; nil: not called
@@ -53,6 +55,7 @@ type Engine struct {
 	Where   Where         // at the time of the failure
 	Longest time.Duration // stream: this rank's longest work before a call
 	rested  time.Time     // stream: when the last call was finished; zero: none was
+	tally   tally
 }
 
 var _ link.Owner = (*Engine)(nil)
@@ -100,6 +103,7 @@ type call struct {
 	shared   bool          // it goes through the segment, now
 	later    bool          // and then to other machines
 	mark     events.Mark
+	wait     callWait
 }
 
 // ErrStopped is returned to the caller of a collective when the engine has failed or ended. Failure
@@ -133,6 +137,7 @@ func (en *Engine) Attach(rank int, p link.Peer) error {
 		return err
 	}
 	en.open = append(en.open, e)
+	e.local = p.Local()
 	return nil
 }
 
@@ -159,7 +164,7 @@ func (en *Engine) Run(ctx context.Context, id CallID, prog *schedule.Program, ds
 	if en.Active || en.Failure != nil {
 		return ErrStopped
 	}
-	en.Events.End(en.Call.mark)
+	en.ended()
 	return nil
 }
 
@@ -214,13 +219,14 @@ func (en *Engine) load(prog *schedule.Program, dst, src []byte) {
 		c.sums.reset(len(dst), en.Part)
 	}
 	for _, e := range c.edges {
-		e.at = noPeer
+		e.at, e.awaited = noPeer, false
 	}
 	c.edges, c.links = c.edges[:0], c.links[:0]
 	for i, rank := range prog.Peers {
 		e := en.edge(rank)
 		e.at = i
 		c.edges, c.links = append(c.edges, e), append(c.links, e.Link)
+		en.expect(e)
 		if !e.IsOpen() && !e.sought {
 			e.sought = true
 			en.Reach(rank)
@@ -238,6 +244,7 @@ func (en *Engine) number(id CallID) {
 	c.Id.Seq = id.Seq
 	same := c.Id == id && len(c.wire) > 0
 	c.Id = id
+	c.wait = callWait{}
 	if en.Events != nil {
 		c.mark = en.Events.Begin(id.event(), c.Started)
 	}
@@ -297,6 +304,10 @@ func (en *Engine) Fail(f *Failure, from *link.Link) {
 	}
 	en.Failure = f
 	en.Where = en.Here()
+	if en.Active {
+		now := time.Now()
+		en.Traffic.Failed(en.Call.Started, now, en.waited(now))
+	}
 	var last []byte
 	if !en.Stream && f.Code != FaultOver {
 		last = f.appendTo(nil)

@@ -83,6 +83,7 @@ func (e *Edge) Expect(n int) ([]byte, link.Verdict, error) {
 	if !ok {
 		return nil, link.Take, e.unexpected()
 	}
+	en.arrives(e)
 	if n != m.Hi-m.Lo {
 		return nil, link.Take, link.Corrupt("%v: got a part of %d bytes, want %d", &c.Id, n, m.Hi-m.Lo)
 	}

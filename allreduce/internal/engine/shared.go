@@ -40,7 +40,8 @@ func (en *Engine) ReduceShared(ctx context.Context, id CallID, t shm.Task) error
 		return ErrStopped
 	}
 	en.Active, en.Call.shared = false, false
-	en.Events.End(en.Call.mark)
+	en.countShared(len(t.Dst), t.Part)
+	en.ended()
 	s.Done.Add(1)
 	return nil
 }
@@ -59,6 +60,7 @@ func (en *Engine) beginShared(id CallID, later bool) bool {
 	c.later = later
 	en.Wake() // a reader may hold the header of this call
 	en.Active, c.shared = true, true
+	c.wait.asleep, c.wait.slept = true, en.Shared.Slept()
 	en.Shared.Begin()
 	return true
 }

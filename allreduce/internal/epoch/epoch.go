@@ -18,6 +18,7 @@ import (
 	"github.com/gvw-project/gvw/internal/members"
 	"github.com/gvw-project/gvw/internal/mesh"
 	"github.com/gvw-project/gvw/internal/monitor/events"
+	"github.com/gvw-project/gvw/internal/monitor/traffic"
 	"github.com/gvw-project/gvw/internal/shm"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
@@ -89,6 +90,8 @@ type Config struct {
 	Timeline *timeline.Recorder
 	// Events keeps the last events of the rank; nil: none.
 	Events *events.Ring
+	// Traffic counts what the rank transfers; nil: nothing is counted.
+	Traffic *traffic.Meter
 	// Log receives long waits and the choice of the transport. Required.
 	Log *slog.Logger
 }
@@ -137,6 +140,7 @@ func New(cfg Config, job Job) *Epoch {
 		Recorder: cfg.Recorder,
 		Timeline: cfg.Timeline,
 		Events:   cfg.Events,
+		Traffic:  cfg.Traffic,
 		Segments: cfg.Segments,
 		OnFail: func(f *engine.Failure) {
 			f.RecordIn(cfg.Events, cfg.Rank)
@@ -194,6 +198,9 @@ func (e *Epoch) End() (left *shm.Segment) {
 	if e.Conns != nil {
 		e.Conns.Close()
 		e.Engine.Finish()
+		e.Engine.Mu.Lock()
+		e.Engine.Flush()
+		e.Engine.Mu.Unlock()
 		e.closeDevice()
 		if s := e.Shared(); s != nil {
 			var err error

@@ -151,8 +151,12 @@ func (s *Steps) isInvalid() bool {
 }
 
 // hasArrived completes the resume point if its state has arrived too late for an earlier epoch,
-// and reports whether it has.
+// and reports whether it has. A rank that reported its position before it began to read that state
+// counts as one that lacks only results. Its source waits until it has sent them, so the rank asks again.
 func (s *Steps) hasArrived(w *client.Wiring) bool {
+	if w.Missing.Payload == protocol.PayloadResults {
+		return false
+	}
 	s.mu.Lock()
 	fits := s.invalid && s.arrived == w.Resume && w.Resume != client.Point{}
 	s.mu.Unlock()

@@ -19,39 +19,32 @@ const (
 	Server  How = "server"  // the server fails the job
 )
 
-// Loss is how a rank was lost.
-type Loss string
-
-const (
-	Ended      Loss = "ended"      // its connection ended: the process has ended
-	Silent     Loss = "silent"     // no heartbeat for too long
-	Unanswered Loss = "unanswered" // it sends heartbeats, but does not answer EPOCH_END
-	Broken     Loss = "broken"     // the network has broken its connection
-	Protocol   Loss = "protocol"   // it has sent invalid frames
-)
-
 // Evidence is what is known of a stall or a failure.
 type Evidence struct {
-	Job   string  `json:"job"`
-	Epoch uint64  `json:"epoch"` // number of the epoch; 0: the job has not started
-	How   How     `json:"how"`
-	Loss  Loss    `json:"loss,omitempty"` // with Lost
-	Rank  int     `json:"rank"`           // that was lost, gave up, or reports; -1: none
-	Host  string  `json:"host,omitempty"`
-	Peer  int     `json:"peer"` // the other end of an Edge, or the awaited rank; -1: none
-	Why   string  `json:"why"`  // in words
-	Total int     `json:"total"`
-	Ranks []*Rank `json:"ranks"` // by rank; without those that are missing
+	Job   string       `json:"job"`
+	Epoch uint64       `json:"epoch"` // number of the epoch; 0: the job has not started
+	How   How          `json:"how"`
+	Fault events.Fault `json:"fault,omitempty"` // what the server has seen; 0: nothing more than How
+	Rank  int          `json:"rank"`            // that was lost, gave up, or reports; -1: none
+	Host  string       `json:"host,omitempty"`
+	Peer  int          `json:"peer"` // the other end of an Edge, or the awaited rank; -1: none
+	Why   string       `json:"why"`  // in words, for people
+	Total int          `json:"total"`
+	Ranks []*Rank      `json:"ranks"` // by rank; without those that are missing
 	// Missing are the ranks that have not joined, with the reason of their departure or refusal; "": unknown.
 	Missing map[int]string `json:"missing,omitempty"`
 }
 
 // Rank is what is known of a rank.
 type Rank struct {
-	Rank       int           `json:"rank"`
-	Host       string        `json:"host"`
-	State      string        `json:"state"`  // joined, ready, complete
-	Silent     time.Duration `json:"silent"` // since its last frame
+	Rank    int           `json:"rank"`
+	Host    string        `json:"host"`
+	Address string        `json:"address"` // as the server sees it
+	State   string        `json:"state"`   // joined, ready, complete
+	Silent  time.Duration `json:"silent"`  // since its last frame
+	// KernelAck is the time since the kernel of its host acknowledged something on its connection, measured while the
+	// rank is silent and its kernel is probed; 0: unknown. A stopped process leaves its kernel at work.
+	KernelAck  time.Duration `json:"kernel_ack,omitempty"`
 	WaitsFor   int           `json:"waits_for"`
 	Collective uint64        `json:"collective"`
 	Waits      string        `json:"waits,omitempty"`
@@ -70,6 +63,7 @@ const (
 	OtherCall      Kind = "wrong call"
 	ProcessEnded   Kind = "process ended"
 	HostSilent     Kind = "stopped answering"
+	ProcessStopped Kind = "process stopped"
 	CutFromServer  Kind = "cut off from the server"
 	NetworkBroken  Kind = "network broken"
 	EdgeBroken     Kind = "edge broken"
@@ -80,6 +74,7 @@ const (
 	BadFrames      Kind = "invalid frames"
 	NotJoined      Kind = "not joined"
 	NotReplaced    Kind = "not replaced"
+	TakenAway      Kind = "dropped by the server"
 	ModelsDiffer   Kind = "models differ"
 	JournalFailed  Kind = "journal"
 	FullDisk       Kind = "disk full"

@@ -36,15 +36,19 @@ func (e *Evidence) judge() Verdict {
 	case Stalled:
 		return e.stalled(e.Rank)
 	}
-	for _, known := range []struct {
-		text string
-		kind Kind
-	}{{"different models", ModelsDiffer}, {"journal", JournalFailed}} {
-		if strings.Contains(e.Why, known.text) {
-			return Verdict{e.Rank, known.kind, plain.Text(e.Why)}
-		}
+	return e.server()
+}
+
+// server judges a fault that the server states itself.
+func (e *Evidence) server() Verdict {
+	kind := Unknown
+	switch e.Fault {
+	case events.FaultModels:
+		kind = ModelsDiffer
+	case events.FaultJournal:
+		kind = JournalFailed
 	}
-	return Verdict{e.Rank, Unknown, plain.Text(e.Why)}
+	return Verdict{e.Rank, kind, plain.Text(e.Why)}
 }
 
 // find returns what is known of a rank; nil: nothing.
@@ -127,6 +131,8 @@ func (e *Evidence) ownError(rank, depth int) Verdict {
 		return e.say(rank, c.kind, "%s: %s", c.text, why)
 	}
 	switch f.Class {
+	case events.CallDiffers:
+		return e.say(rank, OtherCall, "differs from the others: %s", why)
 	case events.NotStarted:
 		return e.notStarted(why)
 	case events.MaxWait:
@@ -151,26 +157,31 @@ const silence = 3 * time.Second
 
 // lost judges the loss of a rank.
 func (e *Evidence) lost() Verdict {
-	if strings.Contains(e.Why, "not replaced within") {
-		return e.say(e.Rank, NotReplaced, "%s", plain.Text(e.Why))
+	switch {
+	case e.Rank < 0:
+		return e.server()
+	case e.Fault == events.FaultNotReplaced:
+		return e.say(e.Rank, NotReplaced, "was lost: %s", plain.Text(e.Why))
 	}
-	if f, ok := e.find(e.Rank).failure(); ok && e.Loss != Silent { // it has sent its error before its connection ended
+	if f, ok := e.find(e.Rank).failure(); ok && e.Fault != events.FaultSilent { // it has sent its error before its connection ended
 		if _, own := classes[f.Class]; own {
 			return e.ownError(e.Rank, 0)
 		}
 	}
-	switch e.Loss {
-	case Silent:
+	switch e.Fault {
+	case events.FaultSilent:
 		if by, ago, ok := e.heardLately(); ok {
 			return e.say(e.Rank, CutFromServer, "no longer reaches the server (%s), but %s completed a collective with it %v ago", plain.Text(e.Why), e.name(by), ago.Round(100*time.Millisecond))
 		}
-		return e.say(e.Rank, HostSilent, "stopped answering (%s): its host is down or cut off, or its process is stopped", plain.Text(e.Why))
-	case Unanswered:
+		return e.silent(e.Rank, plain.Text(e.Why))
+	case events.FaultUnanswered:
 		return e.say(e.Rank, NotAnswering, "sends heartbeats, but %s: its program is stuck", plain.Text(e.Why))
-	case Broken:
+	case events.FaultNetwork:
 		return e.say(e.Rank, NetworkBroken, "lost its connection to the server: %s", plain.Text(e.Why))
-	case Protocol:
+	case events.FaultProtocol:
 		return e.say(e.Rank, BadFrames, "broke the protocol: %s", plain.Text(e.Why))
+	case events.FaultDropped:
+		return e.say(e.Rank, TakenAway, "lost its place: %s", plain.Text(e.Why))
 	}
 	return e.say(e.Rank, ProcessEnded, "ended without a report: its process was killed or has crashed")
 }
@@ -198,10 +209,10 @@ func (e *Evidence) heardLately() (by int, ago time.Duration, ok bool) {
 func (e *Evidence) edge(near, far int) Verdict {
 	for _, rank := range []int{far, near} {
 		if r := e.find(rank); r != nil && r.Silent > silence {
-			return e.say(rank, HostSilent, "stopped answering (silent for %v): its host is down or cut off, or its process is stopped", r.Silent.Round(100*time.Millisecond))
+			return e.silent(rank, silentFor(r))
 		}
 	}
-	if strings.Contains(e.Why, "checksum") || strings.Contains(e.Why, "tag") {
+	if e.Fault == events.FaultCorrupt {
 		return Verdict{far, EdgeCorrupt, fmt.Sprintf("bytes between %s and %s were changed on the way: %s", e.name(near), e.name(far), plain.Text(e.Why))}
 	}
 	return Verdict{far, EdgeBroken, fmt.Sprintf("the network between %s and %s carries nothing, and both answer the server: %s", e.name(near), e.name(far), plain.Text(e.Why))}
@@ -242,7 +253,7 @@ func (e *Evidence) stalled(from int) Verdict {
 			return e.say(at, NotJoined, "is missing")
 		}
 		if r.Silent > silence {
-			return e.say(at, HostSilent, "stopped answering (silent for %v): its host is down or cut off, or its process is stopped", r.Silent.Round(100*time.Millisecond))
+			return e.silent(at, silentFor(r))
 		}
 		next := r.WaitsFor
 		if next < 0 && r.Collective > 0 && e.Peer >= 0 && at == from {

@@ -41,8 +41,26 @@ func gaveUp(c events.Class, peer int) Evidence {
 }
 
 // broken returns the evidence of the loss of rank 1.
-func broken(loss Loss, why string, r *Rank) Evidence {
-	return Evidence{How: Lost, Loss: loss, Rank: 1, Host: "h1", Peer: -1, Epoch: 1, Why: why, Ranks: []*Rank{rank(0, 1, 9, calls(7, "a", "b")...), r}}
+func broken(f events.Fault, why string, r *Rank) Evidence {
+	return Evidence{How: Lost, Fault: f, Rank: 1, Host: "h1", Peer: -1, Epoch: 1, Why: why, Ranks: []*Rank{rank(0, 1, 9, calls(7, "a", "b")...), r}}
+}
+
+// acked returns a rank whose kernel has acknowledged something.
+func acked(r *Rank, ago time.Duration) *Rank {
+	r.KernelAck = ago
+	return r
+}
+
+// on returns a rank on a host.
+func on(r *Rank, host, address string) *Rank {
+	r.Host, r.Address = host, address
+	return r
+}
+
+// quiet returns the evidence of the loss of rank 1 by silence, in a job without collectives.
+func quiet(lost *Rank, others ...*Rank) Evidence {
+	lost.Address = "10.0.0.1"
+	return Evidence{How: Lost, Fault: events.FaultSilent, Rank: 1, Host: "h1", Peer: -1, Epoch: 1, Why: "silent for 10s", Ranks: append(others, lost)}
 }
 
 func TestJudge(t *testing.T) {
@@ -57,29 +75,39 @@ func TestJudge(t *testing.T) {
 		"skipped":                  {Evidence{How: GaveUp, Rank: 0, Ranks: []*Rank{rank(0, -1, 0, long[:5]...), rank(1, -1, 0, long[:5]...), rank(2, -1, 0, append(calls(1, "a", "b", "c", "a"), calls(5, "c")...)...)}}, 2, Skipped, "rank 2 (h2) skipped all-reduce 5 (b): it called all-reduce (c) of 4 elements instead"},
 		"skipped, of two ranks":    {Evidence{Rank: 0, Ranks: []*Rank{rank(0, -1, 0, calls(1, "a", "b", "c", "a", "b")...), rank(1, -1, 0, calls(1, "a", "b", "c", "a", "c")...)}}, 1, Skipped, "rank 1 (h1) skipped all-reduce 5"},
 		"no history, of two ranks": {Evidence{Rank: 0, Ranks: []*Rank{rank(0, -1, 0, calls(1, "a")...), rank(1, -1, 0, calls(1, "b")...)}}, 0, OtherCall, "rank 0 (h0) and rank 1 (h1) disagree in collective 1"},
-		"an earlier epoch":         {Evidence{Epoch: 2, How: Lost, Loss: Ended, Rank: 1, Ranks: []*Rank{rank(0, -1, 0, append(calls(1, "a"), events.Event{Kind: events.Epoch, Number: 2})...), rank(2, -1, 0, append([]events.Event{{Kind: events.Epoch, Number: 2}}, calls(1, "b")...)...)}}, 1, ProcessEnded, "rank 1 ended without a report"},
+		"an earlier epoch":         {Evidence{Epoch: 2, How: Lost, Fault: events.FaultEnded, Rank: 1, Ranks: []*Rank{rank(0, -1, 0, append(calls(1, "a"), events.Event{Kind: events.Epoch, Number: 2})...), rank(2, -1, 0, append([]events.Event{{Kind: events.Epoch, Number: 2}}, calls(1, "b")...)...)}}, 1, ProcessEnded, "rank 1 ended without a report"},
 
 		"disk full":        {gaveUp(events.DiskFull, -1), 2, FullDisk, "rank 2 (h2) has a full disk: in its words"},
 		"another error":    {gaveUp(events.Other, -1), 2, OwnError, "rank 2 (h2) gave up: in its words"},
 		"no events":        {Evidence{How: GaveUp, Rank: 2, Why: "bad luck"}, 2, OwnError, "rank 2 gave up: bad luck"},
 		"changed bytes":    {gaveUp(events.Corrupt, 1), 1, EdgeCorrupt, "bytes of rank 1 (h1) were changed on the way to rank 2 (h2)"},
+		"another object":   {gaveUp(events.CallDiffers, -1), 2, OtherCall, "rank 2 (h2) differs from the others: in its words"},
 		"stall":            {gaveUp(events.Stall, 1), 1, EdgeBroken, "the network between rank 2 (h2) and rank 1 (h1) carries nothing"},
 		"peer lost":        {gaveUp(events.PeerLost, 7), 7, ProcessEnded, "rank 7 is gone: rank 2 (h2) reports"},
 		"the peer's disk":  {Evidence{How: GaveUp, Rank: 0, Ranks: []*Rank{rank(0, -1, 0, failed(events.PeerLost, 1)), rank(1, -1, 0, disk)}}, 1, FullDisk, "rank 1 (h1) has a full disk"},
 		"blame in circles": {Evidence{How: GaveUp, Rank: 0, Ranks: []*Rank{rank(0, -1, 0, failed(events.PeerLost, 1)), rank(1, -1, 0, failed(events.PeerLost, 0))}}, 1, EdgeBroken, "the network between"},
 
-		"killed":                  {broken(Ended, "connection closed", rank(1, -1, 0)), 1, ProcessEnded, "rank 1 (h1) ended without a report"},
-		"killed after a fault":    {broken(Ended, "connection closed", rank(1, -1, 0, disk)), 1, FullDisk, "rank 1 (h1) has a full disk"},
-		"silent":                  {broken(Silent, "silent for 10s", silent(rank(1, 0, 9), 500*time.Millisecond)), 1, HostSilent, "rank 1 (h1) stopped answering (silent for 10s)"},
-		"cut off from the server": {broken(Silent, "silent for 10s", silent(rank(1, 0, 9), 10*time.Second)), 1, CutFromServer, "rank 1 (h1) no longer reaches the server (silent for 10s), but rank 0 (h0) completed a collective with it"},
-		"stuck":                   {broken(Unanswered, "it has not answered EPOCH_END within 10s", rank(1, -1, 0)), 1, NotAnswering, "rank 1 (h1) sends heartbeats, but"},
-		"no route":                {broken(Broken, "connection lost: no route to host", rank(1, -1, 0)), 1, NetworkBroken, "rank 1 (h1) lost its connection to the server"},
-		"bad frames":              {broken(Protocol, "it sent WELCOME", rank(1, -1, 0)), 1, BadFrames, "rank 1 (h1) broke the protocol"},
-		"not replaced":            {broken(Ended, "connection closed, and not replaced within 10m", rank(1, -1, 0)), 1, NotReplaced, "rank 1 (h1) connection closed, and not replaced"},
+		"killed":               {broken(events.FaultEnded, "connection closed", rank(1, -1, 0)), 1, ProcessEnded, "rank 1 (h1) ended without a report"},
+		"killed after a fault": {broken(events.FaultEnded, "connection closed", rank(1, -1, 0, disk)), 1, FullDisk, "rank 1 (h1) has a full disk"},
+		"silent":               {broken(events.FaultSilent, "silent for 10s", silent(rank(1, 0, 9), 500*time.Millisecond)), 1, HostSilent, "rank 1 (h1) stopped answering (silent for 10s)"},
+
+		"stopped":                 {quiet(acked(silent(rank(1, 0, 9), 10*time.Second), 900*time.Millisecond)), 1, ProcessStopped, "rank 1 (h1) stopped answering (silent for 10s), while the kernel of its host answers: its process is stopped"},
+		"host down":               {quiet(acked(silent(rank(1, 0, 9), 10*time.Second), 9900*time.Millisecond), on(rank(2, -1, 0), "h1", "10.0.0.9")), 1, HostSilent, "rank 1 (h1) stopped answering (silent for 10s), and so did its host: it is down or cut off"},
+		"neighbour answers":       {quiet(silent(rank(1, 0, 9), 10*time.Second), on(rank(2, -1, 0), "h1", "10.0.0.1")), 1, ProcessStopped, "rank 1 (h1) stopped answering (silent for 10s), while rank 2 on its host answers"},
+		"neighbour silent":        {quiet(silent(rank(1, 0, 9), 10*time.Second), on(silent(rank(2, -1, 0), 9*time.Second), "h1", "10.0.0.1")), 1, HostSilent, "rank 1 (h1) stopped answering (silent for 10s), and so did rank 2 on its host"},
+		"one name, two addresses": {quiet(silent(rank(1, 0, 9), 10*time.Second), on(rank(2, -1, 0), "h1", "10.0.0.2")), 1, HostSilent, "rank 1 (h1) stopped answering (silent for 10s): its host is down or cut off, or its process is stopped"},
+		"cut off from the server": {broken(events.FaultSilent, "silent for 10s", silent(rank(1, 0, 9), 10*time.Second)), 1, CutFromServer, "rank 1 (h1) no longer reaches the server (silent for 10s), but rank 0 (h0) completed a collective with it"},
+		"stuck":                   {broken(events.FaultUnanswered, "it has not answered EPOCH_END within 10s", rank(1, -1, 0)), 1, NotAnswering, "rank 1 (h1) sends heartbeats, but"},
+		"no route":                {broken(events.FaultNetwork, "connection lost: no route to host", rank(1, -1, 0)), 1, NetworkBroken, "rank 1 (h1) lost its connection to the server"},
+		"bad frames":              {broken(events.FaultProtocol, "it sent WELCOME", rank(1, -1, 0)), 1, BadFrames, "rank 1 (h1) broke the protocol"},
+		"evicted":                 {broken(events.FaultDropped, "it gets no missing data from any source", rank(1, -1, 0)), 1, TakenAway, "rank 1 (h1) lost its place: it gets no missing data"},
+		"no rank":                 {Evidence{How: Lost, Rank: -1, Peer: -1, Why: "the epoch is over"}, -1, Unknown, "the epoch is over"},
+		"words decide nothing":    {broken(events.FaultEnded, "silent for 10s, and not replaced within 10m", rank(1, -1, 0)), 1, ProcessEnded, "rank 1 (h1) ended without a report"},
+		"not replaced":            {broken(events.FaultNotReplaced, "connection closed, and not replaced within 10m", rank(1, -1, 0)), 1, NotReplaced, "rank 1 (h1) was lost: connection closed, and not replaced"},
 
 		"edge":             {Evidence{How: Edge, Rank: 1, Peer: 0, Why: "it broke", Ranks: []*Rank{rank(0, 1, 3), rank(1, 0, 3)}}, 0, EdgeBroken, "the network between rank 1 (h1) and rank 0 (h0)"},
 		"edge to a silent": {Evidence{How: Edge, Rank: 1, Peer: 0, Ranks: []*Rank{rank(0, 1, 3), silent(rank(1, 0, 3), 5*time.Second)}}, 1, HostSilent, "rank 1 (h1) stopped answering (silent for 5s)"},
-		"edge, checksums":  {Evidence{How: Edge, Rank: 1, Peer: 0, Why: "a checksum is wrong", Ranks: []*Rank{rank(0, 1, 3), rank(1, 0, 3)}}, 0, EdgeCorrupt, "bytes between"},
+		"edge, checksums":  {Evidence{How: Edge, Fault: events.FaultCorrupt, Rank: 1, Peer: 0, Why: "it differs", Ranks: []*Rank{rank(0, 1, 3), rank(1, 0, 3)}}, 0, EdgeCorrupt, "bytes between"},
 
 		"slow work":          {Evidence{How: Stalled, Rank: 0, Peer: 1, Ranks: []*Rank{rank(0, 1, 9), rank(1, 2, 9), rank(2, -1, 0, events.Event{Kind: events.Step, Name: "work", Open: true, Ago: 40 * time.Second})}}, 2, SlowWork, "rank 2 (h2) keeps the others waiting: the work of its step has taken 40s so far"},
 		"slow checkpoint":    {Evidence{How: Stalled, Rank: 0, Peer: 1, Ranks: []*Rank{rank(0, 1, 9), rank(1, -1, 0, events.Event{Kind: events.Checkpoint, Open: true, Ago: 40 * time.Second})}}, 1, SlowCheckpoint, "rank 1 (h1) has been writing a checkpoint for 40s"},
@@ -91,8 +119,8 @@ func TestJudge(t *testing.T) {
 		"two missing":   {Evidence{How: GaveUp, Rank: 0, Missing: map[int]string{5: "", 3: ""}, Ranks: []*Rank{rank(0, -1, 0, failed(events.NotStarted, -1))}}, 3, NotJoined, "rank 3 and 1 others have never joined"},
 		"refused":       {Evidence{How: GaveUp, Rank: 0, Missing: map[int]string{3: "", 4: "an attempt was refused: bits=18, the job has bits=20"}, Ranks: []*Rank{rank(0, -1, 0, failed(events.NotStarted, -1))}}, 4, NotJoined, "rank 4 is missing: an attempt was refused: bits=18"},
 		"not ready":     {Evidence{How: GaveUp, Rank: 0, Ranks: []*Rank{rank(0, -1, 0, failed(events.NotStarted, -1)), {Rank: 1, Host: "h1", State: "joined"}}}, 1, SlowWork, "rank 1 (h1) was not ready in time"},
-		"models differ": {Evidence{How: Server, Rank: -1, Why: "the ranks hold different models: rank 1 holds …"}, -1, ModelsDiffer, "the ranks hold different models"},
-		"journal":       {Evidence{How: Server, Rank: -1, Why: "the server cannot write its journal: disk full"}, -1, JournalFailed, "the server cannot write its journal"},
+		"models differ": {Evidence{How: Server, Rank: -1, Fault: events.FaultModels, Why: "the ranks hold different models: rank 1 holds …"}, -1, ModelsDiffer, "the ranks hold different models"},
+		"journal":       {Evidence{How: Server, Rank: -1, Fault: events.FaultJournal, Why: "the server cannot write its journal: disk full"}, -1, JournalFailed, "the server cannot write its journal"},
 		"other":         {Evidence{How: Server, Rank: -1, Why: "no reason"}, -1, Unknown, "no reason"},
 	} {
 		v := Judge(c.evidence)
@@ -105,7 +133,7 @@ func TestJudge(t *testing.T) {
 // Every class of a rank's own error has a cause, except for the class of unknown errors.
 func TestEveryClassIsJudged(t *testing.T) {
 	for c := events.Other + 1; c <= events.ServerLost; c++ {
-		if v := Judge(gaveUp(c, 1)); v.Kind == OwnError && c != events.CallDiffers {
+		if v := Judge(gaveUp(c, 1)); v.Kind == OwnError {
 			t.Errorf("class %d: got %+v", c, v)
 		}
 	}
@@ -131,8 +159,8 @@ func FuzzJudge(f *testing.F) {
 			b = b[1:]
 			return n
 		}
-		hows, losses := []How{Stalled, Lost, GaveUp, Edge, Server}, []Loss{Ended, Silent, Unanswered, Broken, Protocol}
-		e := Evidence{How: hows[next()%5], Loss: losses[next()%5], Rank: next()%6 - 1, Peer: next()%6 - 1, Why: "why", Missing: map[int]string{next(): ""}}
+		hows := []How{Stalled, Lost, GaveUp, Edge, Server}
+		e := Evidence{How: hows[next()%5], Fault: events.Fault(next() % 13), Rank: next()%6 - 1, Peer: next()%6 - 1, Why: "why", Missing: map[int]string{next(): ""}}
 		for r := range next() % 5 {
 			one := rank(r, next()%6-1, uint64(next()%3))
 			one.Silent = time.Duration(next()) * 100 * time.Millisecond

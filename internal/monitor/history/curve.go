@@ -8,7 +8,7 @@ import "time"
 type Point struct {
 	At       time.Duration // since the job was opened
 	Examples uint64        // seen in all passes together
-	Loss     float64       // average so far
+	Loss     float64       // average so far; of a batch solver that of the newest pass
 	Pass     uint32        // completed passes; of a job: those of its slowest rank
 	Steps    uint64        // completed steps; likewise
 	Holdout  float64       // mean loss of the newest pass over held-out examples; 0: none

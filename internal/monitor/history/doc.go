@@ -28,6 +28,11 @@
 // [Job.Chain] follows the waiting ranks to the last one, and [Job.Waits] groups the ranks by the one
 // that all of them wait for, and describes each group in words.
 //
+// # Rates
+//
+// Ranks send counts of their bytes. [Job.Rate] and [Job.Edges] return the bytes per second between the newest two counts of each
+// rank, by the rank's own clock.
+//
 // # Bounds
 //
 // [Config] limits the jobs, and the spans, points and events of a job. Of more spans and events the

@@ -83,6 +83,7 @@ func (h *History) Add(at time.Time, s protocol.ServerStatus) {
 			h.end(j, at, takeEnded(&fresh, j.ID))
 		}
 	}
+	h.explain(s.Ended)
 	for i := range fresh { // jobs that no snapshot has shown
 		e := &fresh[i]
 		j := h.open(ID{e.UniqueID, e.RunKey, e.Generation}, e.Ended.Add(-seconds(e.Seconds)), 0)
@@ -92,6 +93,24 @@ func (h *History) Add(at time.Time, s protocol.ServerStatus) {
 	h.trim()
 }
 
+// explain adds the causes that the server has found after the ends of jobs. Only jobs that have just ended lack one.
+func (h *History) explain(ended []protocol.EndedJob) {
+	for _, e := range slices.Backward(ended) {
+		if h.ended.Ended.Sub(e.Ended) > foundWithin {
+			return
+		}
+		for _, j := range slices.Backward(h.jobs) {
+			if e.Found != nil && j.Ended != nil && j.Ended.Found == nil && e.Same(*j.Ended) {
+				j.Ended.Found = e.Found
+				j.event(j.Now, Found, e.Found.Rank, "cause: %s", e.Found.Line)
+			}
+		}
+	}
+}
+
+// foundWithin is more than the time after the end of a job in which its cause is found.
+const foundWithin = 5 * time.Second
+
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // freshlyEnded returns the jobs that have ended since the last snapshot, oldest first.
@@ -100,7 +119,7 @@ func (h *History) freshlyEnded(ended []protocol.EndedJob) []protocol.EndedJob {
 		return nil
 	}
 	n := len(ended)
-	for n > 0 && ended[n-1] != h.ended {
+	for n > 0 && !ended[n-1].Same(h.ended) {
 		n--
 	}
 	h.ended = ended[len(ended)-1]
@@ -164,6 +183,9 @@ func (h *History) end(j *Job, at time.Time, e *protocol.EndedJob) {
 		}
 	}
 	j.event(j.Now, JobEnded, e.Rank, "%s", text)
+	if e.Found != nil {
+		j.event(j.Now, Found, e.Found.Rank, "cause: %s", e.Found.Line)
+	}
 	j.Others = nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gvw-project/gvw/internal/monitor/traffic"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
@@ -193,6 +194,38 @@ func TestShortJob(t *testing.T) {
 	}
 }
 
+// The cause of a failure is found after the end of the job, that of a loss while it runs. Each is one event.
+func TestFoundCauses(t *testing.T) {
+	t.Parallel()
+	f := newFeed(Config{})
+	f.step(func(s *protocol.ServerStatus) { s.Jobs = []protocol.JobStatus{job(7, 2)} })
+	f.step(func(s *protocol.ServerStatus) {
+		s.Jobs[0].Found = &protocol.FoundCause{Rank: 1, Line: "rank 1 (h1) ended"}
+	})
+	f.step(func(s *protocol.ServerStatus) {
+		s.Jobs = nil
+		s.Ended = []protocol.EndedJob{{UniqueID: 7, Outcome: "failed", Cause: "no space", Rank: 0, Total: 2, Ended: f.now}}
+	})
+	f.step(func(s *protocol.ServerStatus) {
+		e := s.Ended[0]
+		e.Found = &protocol.FoundCause{Rank: 0, Line: "rank 0 (h0) has a full disk"}
+		s.Ended = []protocol.EndedJob{e}
+	})
+	f.step(nil)
+	jobs := f.h.Jobs()
+	if len(jobs) != 1 {
+		t.Fatalf("got %d jobs", len(jobs))
+	}
+	var texts []string
+	for _, e := range jobs[0].Events {
+		texts = append(texts, e.Text)
+	}
+	want := []string{"opened for 2 ranks", "ranks 0, 1 have joined", "cause: rank 1 (h1) ended", "failed: no space", "cause: rank 0 (h0) has a full disk"}
+	if d := cmp.Diff(want, texts); d != "" {
+		t.Error(d)
+	}
+}
+
 // TestSameName distinguishes two jobs with the same number that follow each other within one
 // interval.
 func TestSameName(t *testing.T) {
@@ -267,5 +300,67 @@ func TestMeanOfRanks(t *testing.T) {
 	got.Loss = float64(int(got.Loss*1e6+0.5)) / 1e6
 	if want := (Point{Examples: 40, Loss: 0.3, Pass: 2, Steps: 2, Holdout: 0.6}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// While a job fills, ranks that are ready wait for those that load their data or have not joined.
+func TestWaitsBeforeTheStart(t *testing.T) {
+	h := New(Config{})
+	t0 := time.Unix(1000, 0)
+	for i := range 13 {
+		h.Add(t0.Add(time.Duration(i)*time.Second), protocol.ServerStatus{Jobs: []protocol.JobStatus{{
+			UniqueID: 1, State: "filling", Total: 4, Joined: 3, Seconds: float64(i),
+			Ranks: []protocol.RankStatus{{Rank: 0, Attempt: 1, Host: "h0", State: "ready"}, {Rank: 1, Attempt: 2, Host: "h1", State: "joined"}, {Rank: 3, Attempt: 3, Host: "h3", State: "ready"}},
+		}}})
+	}
+	var got []string
+	for _, w := range h.Jobs()[0].Waits() {
+		got = append(got, w.Text)
+	}
+	want := []string{"ranks 0, 3 wait 12s for rank 1 on h1: loading data", "ranks 0, 3 wait 12s for rank 2: absent"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("-want +got:\n%s", d)
+	}
+}
+
+// A rank of a job of shared vectors waits for the rank whose update is missing.
+func TestWaitsForAnUpdate(t *testing.T) {
+	h := New(Config{})
+	one := 1
+	h.Add(time.Unix(1000, 0), protocol.ServerStatus{Jobs: []protocol.JobStatus{{
+		UniqueID: 1, State: "wired", Total: 2, Joined: 2,
+		Ranks: []protocol.RankStatus{{Rank: 0, Attempt: 1, State: "ready", WaitsFor: &one}, {Rank: 1, Attempt: 2, State: "ready", Host: "h1", Traffic: &traffic.Counts{Rounds: traffic.Rounds{Sent: 7}}}},
+	}}})
+	if w := h.Jobs()[0].Waits(); len(w) != 1 || w[0].Text != "rank 0 waits 0s for rank 1 on h1: computing, round 7" {
+		t.Errorf("got %+v", w)
+	}
+}
+
+// The rate of an edge comes from the times of the counts, not from those of the snapshots. Another attempt begins again.
+func TestRates(t *testing.T) {
+	h := New(Config{})
+	t0 := time.Unix(1000, 0)
+	add := func(at int, attempt uint64, elapsed time.Duration, bytes uint64) *Job {
+		c := &traffic.Counts{Times: [traffic.Phases]time.Duration{traffic.Computing: elapsed}, Classes: []traffic.Class{{Sent: bytes}}, Edges: []traffic.Edge{{Rank: 1, Sent: bytes}}}
+		h.Add(t0.Add(time.Duration(at)*time.Second), protocol.ServerStatus{Jobs: []protocol.JobStatus{{
+			UniqueID: 1, State: "wired", Total: 2, Joined: 1, Seconds: float64(at), Ranks: []protocol.RankStatus{{Attempt: attempt, State: "ready", Traffic: c}},
+		}}})
+		return h.Jobs()[0]
+	}
+	check := func(j *Job, rate float64, bytes uint64) {
+		t.Helper()
+		if got, _ := j.Rate(0); got != rate {
+			t.Errorf("got %v bytes a second, want %v", got, rate)
+		}
+		if d := cmp.Diff([]Edge{{From: 0, To: 1, Bytes: bytes, Rate: max(0, rate)}}, j.Edges(10)); d != "" {
+			t.Errorf("-want +got:\n%s", d)
+		}
+	}
+	check(add(1, 1, time.Second, 100), -1, 100)
+	check(add(2, 1, 3*time.Second, 500), 200, 500)
+	check(add(3, 2, time.Second, 50), -1, 50)
+	check(add(4, 2, 2*time.Second, 60), 10, 60)
+	if j := h.Jobs()[0]; len(j.Edges(0)) != 0 {
+		t.Error("the limit of the edges is exceeded")
 	}
 }

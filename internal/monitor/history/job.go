@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/gvw-project/gvw/internal/monitor/traffic"
 	"github.com/gvw-project/gvw/internal/plain"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
@@ -53,6 +54,9 @@ type Rank struct {
 	Marks    []Mark // losses and later attempts, oldest first; at most 64
 
 	DroppedSpans, DroppedMarks int // oldest first
+
+	before  *traffic.Counts // counts of the attempt before the newest ones; nil: none
+	counted time.Duration   // when the newest ones came
 }
 
 // Mark is an event of one rank, for its lane.
@@ -117,10 +121,11 @@ const (
 	Wired                // an epoch has begun
 	JobEnded             // the job has ended
 	Refused              // an attempt was refused
+	Found                // the cause of a stall, a loss or a failure was found
 )
 
 // Kinds are the names of the kinds, by their number.
-var Kinds = [...]string{"opened", "joined", "lost", "removed", "recovering", "wired", "ended", "refused"}
+var Kinds = [...]string{"opened", "joined", "lost", "removed", "recovering", "wired", "ended", "refused", "cause"}
 
 func (k Kind) String() string { return Kinds[k] }
 

@@ -54,6 +54,9 @@ func phaseOf(j *protocol.JobStatus, r *protocol.RankStatus, of func(rank int) *p
 		}
 		return Computing, -1
 	}
+	if r.Collective == 0 { // shared vectors: the update of that rank is missing
+		return Waiting, int32(*r.WaitsFor)
+	}
 	// A rank whose peer waits for a third one waits for that, too.
 	for at, hops := of(*r.WaitsFor), 0; hops < maxHops; hops++ {
 		if at == nil || at.State == "joined" || at.Collective < r.Collective && at.Silent < r.WaitsSeconds {

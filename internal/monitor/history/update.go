@@ -19,6 +19,9 @@ func (j *Job) update(at time.Time, s *protocol.JobStatus) {
 	if s.Refused > was.Refused {
 		j.event(now, Refused, -1, "%s", s.Refusal)
 	}
+	if s.Found != nil && (was.Found == nil || *s.Found != *was.Found) {
+		j.event(now, Found, s.Found.Rank, "cause: %s", s.Found.Line)
+	}
 	if len(ranks) == 0 && s.Joined > 0 {
 		// A server leaves the ranks out of an answer that would be too long.
 		j.phaseEvents(now, &was)
@@ -103,6 +106,7 @@ func (j *Job) hold(r *Rank, now time.Duration, status *protocol.RankStatus) (fir
 		}
 	}
 	back := same && !r.Present
+	r.count(now, status.Traffic, same)
 	r.Status, r.Present = *status, true
 	switch {
 	case back:

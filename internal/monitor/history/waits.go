@@ -71,10 +71,14 @@ const (
 	visiting  = -2
 )
 
-// Waits returns the groups of waiting ranks, the longest wait first.
+// Waits returns the groups of waiting ranks, the longest wait first. Before an epoch begins, ranks wait for those that have not
+// read their data, and for missing ones.
 func (j *Job) Waits() []Wait {
 	if j.Ended != nil {
 		return nil
+	}
+	if j.Status.State == "filling" || j.Status.State == "recovering" {
+		return j.startWaits()
 	}
 	ends := slices.Repeat([]int{unvisited}, len(j.Ranks))
 	by := map[int]*Wait{}
@@ -84,7 +88,7 @@ func (j *Job) Waits() []Wait {
 			continue
 		}
 		on := j.end(i, ends)
-		if on == i { // part of a cycle: the heartbeats are of different times
+		if j.Ranks[on].Phase() == Waiting { // a cycle: the heartbeats are of different times
 			continue
 		}
 		w := by[on]
@@ -101,6 +105,37 @@ func (j *Job) Waits() []Wait {
 		all = append(all, *w)
 	}
 	slices.SortFunc(all, func(a, b Wait) int { return cmp.Or(cmp.Compare(a.Since, b.Since), cmp.Compare(a.On, b.On)) })
+	return all
+}
+
+// maxStartWaits limits the ranks that are named with what they do before an epoch begins.
+const maxStartWaits = 16
+
+// startWaits returns what ranks that are ready wait for before an epoch begins: a group for each rank that is not.
+func (j *Job) startWaits() (all []Wait) {
+	var ready []int
+	since := time.Duration(0)
+	for i := range j.Ranks {
+		if r := &j.Ranks[i]; r.Phase() == Ready {
+			if len(ready) == 0 || r.Since() < since {
+				since = r.Since()
+			}
+			ready = append(ready, i)
+		}
+	}
+	for i := range j.Ranks {
+		r := &j.Ranks[i]
+		if len(ready) == 0 || len(all) == maxStartWaits {
+			break
+		}
+		if p := r.Phase(); p != Loading && p != Absent {
+			continue
+		}
+		w := Wait{On: i, Ranks: ready, Since: max(since, r.Since())}
+		w.Text = j.sentence(&w)
+		all = append(all, w)
+	}
+	slices.SortStableFunc(all, func(a, b Wait) int { return cmp.Compare(a.Since, b.Since) })
 	return all
 }
 
@@ -122,6 +157,9 @@ func (j *Job) activity(rank int) string {
 	text := r.Phase().String()
 	if r.Phase() == Computing && s.Step != "" {
 		text += fmt.Sprintf(" after step %d (%s)", s.Steps, plain.Text(s.Step))
+	}
+	if t := s.Traffic; t != nil && t.Rounds.Sent > 0 {
+		text += fmt.Sprintf(", round %d", t.Rounds.Sent)
 	}
 	if r.Present && s.Silent >= 3 {
 		text += fmt.Sprintf(", silent for %.0f s", s.Silent)

@@ -153,6 +153,9 @@ func (c collector) Describe(to chan<- *prometheus.Desc) {
 	for _, m := range jobMetrics {
 		to <- m.desc
 	}
+	for _, d := range []*prometheus.Desc{jobPhases, jobCalls, jobCallBytes, jobSent, jobReceived} {
+		to <- d
+	}
 }
 
 // one returns 1 for true.
@@ -198,6 +201,7 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 		for _, m := range jobMetrics {
 			gauge(m.desc, m.value(j), name)
 		}
+		collectTraffic(to, j.Traffic, name)
 	}
 }
 

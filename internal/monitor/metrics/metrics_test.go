@@ -11,11 +11,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"github.com/gvw-project/gvw/internal/monitor/traffic"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
@@ -25,6 +27,11 @@ func status() protocol.ServerStatus {
 		Version: "spanning_tree v1", Term: 3, Journal: "disk full",
 		Jobs: []protocol.JobStatus{{
 			UniqueID: 7, RunKey: "nightly", State: "wired", Total: 3, Joined: 2, Vacant: []int{2}, Seconds: 12.5,
+			Traffic: &traffic.Counts{
+				Times:   [traffic.Phases]time.Duration{traffic.Loading: 2 * time.Second, traffic.Waiting: 1500 * time.Millisecond},
+				Calls:   []traffic.Calls{{Call: traffic.AllReduce, Count: 6, Took: 3 * time.Second, Bytes: 4096, Buckets: [traffic.Buckets]uint64{0: 1, 4: 3, traffic.Buckets - 1: 2}}},
+				Classes: []traffic.Class{{Via: traffic.Memory, Local: true, Sent: 10, Received: 11}, {Via: traffic.Verbs, Sent: 12, Received: 13}},
+			},
 			Ranks: []protocol.RankStatus{
 				{Rank: 0, State: "ready", Steps: 5, Examples: 100, Loss: 0.5, Silent: 0.5},
 				{Rank: 1, State: "ready", Steps: 3, Examples: 300, Loss: 0.1, Silent: 2.5, Waits: "all-reduce #17"},
@@ -45,6 +52,12 @@ func TestMetrics(t *testing.T) {
 		`gvw_job_ranks{job="7/nightly"} 3`, `gvw_job_vacant_ranks{job="7/nightly"} 1`, `gvw_job_steps{job="7/nightly"} 3`, `gvw_job_steps_spread{job="7/nightly"} 2`,
 		`gvw_job_examples{job="7/nightly"} 400`, `gvw_job_loss{job="7/nightly"} 0.2`, `gvw_job_silence_seconds{job="7/nightly"} 2.5`, `gvw_job_waiting_ranks{job="7/nightly"} 1`,
 		`gvw_job_ready_ranks{job="7/nightly"} 2`, `gvw_job_steps{job="8"} 0`,
+		`gvw_job_phase_seconds_total{job="7/nightly",phase="load"} 2`, `gvw_job_phase_seconds_total{job="7/nightly",phase="wait"} 1.5`,
+		`gvw_job_collective_seconds_bucket{collective="all-reduce",job="7/nightly",le="1e-05"} 1`, `gvw_job_collective_seconds_bucket{collective="all-reduce",job="7/nightly",le="0.001"} 4`,
+		`gvw_job_collective_seconds_bucket{collective="all-reduce",job="7/nightly",le="10"} 4`, `gvw_job_collective_seconds_bucket{collective="all-reduce",job="7/nightly",le="+Inf"} 6`,
+		`gvw_job_collective_seconds_count{collective="all-reduce",job="7/nightly"} 6`, `gvw_job_collective_seconds_sum{collective="all-reduce",job="7/nightly"} 3`,
+		`gvw_job_collective_bytes_total{collective="all-reduce",job="7/nightly"} 4096`,
+		`gvw_job_sent_bytes_total{edge="shared_memory",host="same",job="7/nightly"} 10`, `gvw_job_received_bytes_total{edge="verbs",host="other",job="7/nightly"} 13`,
 	} {
 		if !strings.Contains(got, line+"\n") {
 			t.Errorf("%q is missing in\n%s", line, got)
@@ -66,14 +79,20 @@ func TestLint(t *testing.T) {
 func TestCardinalityIsBounded(t *testing.T) {
 	s := protocol.ServerStatus{}
 	for i := range 1000 {
-		j := protocol.JobStatus{UniqueID: uint64(i), State: "wired", Total: 100}
+		j := protocol.JobStatus{UniqueID: uint64(i), State: "wired", Total: 100, Traffic: &traffic.Counts{}}
+		all := traffic.Counts{}
+		for k := range 256 { // also those that no version has
+			all.Calls = append(all.Calls, traffic.Calls{Call: traffic.Call(k), Count: 1})
+			all.Classes = append(all.Classes, traffic.Class{Via: traffic.Via(k)}, traffic.Class{Via: traffic.Via(k), Local: true})
+		}
+		j.Traffic.Add(&all, nil)
 		for r := range 100 {
 			j.Ranks = append(j.Ranks, protocol.RankStatus{Rank: r, State: "ready"})
 		}
 		s.Jobs = append(s.Jobs, j)
 	}
 	n := testutil.CollectAndCount(collector{func() protocol.ServerStatus { return s }})
-	if want := 5 + len(states) + len(outcomes) + MaxJobs*len(jobMetrics); n != want {
+	if want := 5 + len(states) + len(outcomes) + MaxJobs*(len(jobMetrics)+maxTrafficSeries); n != want {
 		t.Errorf("%d series, want %d", n, want)
 	}
 	w := httptest.NewRecorder()
@@ -129,6 +148,9 @@ func TestExamplesNameExistingMetrics(t *testing.T) {
 			t.Errorf("%s names %d metrics", name, len(found))
 		}
 		for _, m := range found {
+			for _, part := range []string{"_bucket", "_sum", "_count"} { // of a histogram
+				m = strings.TrimSuffix(m, part)
+			}
 			if !slices.Contains(known, m) {
 				t.Errorf("%s names %s, which does not exist", name, m)
 			}

@@ -25,7 +25,7 @@ type Config struct {
 	// WriteTimeout is the time in which a client must take a message; 0: 10 s.
 	WriteTimeout time.Duration
 	// Log returns the end of the log of a rank, oldest line first; nil: there are no logs here.
-	Log func(rank int) []string
+	Log func(job history.ID, rank int) []string
 	// Control changes jobs; nil: the page is read-only.
 	Control *Control
 	// Logger gets a line for each use of Control; nil: none.

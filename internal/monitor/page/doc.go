@@ -9,6 +9,7 @@
 //	GET  /             the page; its files are in this program, and it loads nothing else
 //	GET  /events       the jobs, and with ?job=N the job N, as server-sent events
 //	GET  /status.json  the newest snapshot, as gvw jobs --json prints it
+//	GET  /healthz      "ok" while snapshots are taken; for probes, which have no token
 //	GET  /log          ?job=N&rank=R: the end of a rank's log, where Config.Log has it
 //	POST /control      cancels a job, or kills a rank, where Config.Control permits it
 //
@@ -25,7 +26,8 @@
 //	{"now":T,"job":{"n":N,…}}                     what has been added since the last message
 //
 // A job has rows, one for each rank that has changed; spans, marks and events, which are appended;
-// and points of the curve, which replace those from an index on. stream.go has the fields.
+// points of the curve, which replace those from an index on; and the traffic of the job if it has changed: the time of its ranks,
+// the bytes by class of edge, and the edges with the most bytes. stream.go has the fields.
 //
 // All clients of a job get the same bytes, which are encoded once. A client that does not read is
 // disconnected when its queue is full; the browser then connects again and gets the whole history.

@@ -6,6 +6,8 @@ import (
 	"context"
 	"embed"
 	"encoding/json"
+	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"strconv"
@@ -50,6 +52,7 @@ func New(cfg Config) (*Page, error) {
 	p.mux.Handle("GET /", http.FileServerFS(files))
 	p.mux.HandleFunc("GET /events", p.events)
 	p.mux.HandleFunc("GET /status.json", p.statusJSON)
+	p.mux.HandleFunc("GET "+HealthPath, p.health)
 	p.mux.HandleFunc("GET /log", p.log)
 	p.mux.HandleFunc("POST /control", p.control)
 	return p, nil
@@ -113,6 +116,25 @@ func (p *Page) statusJSON(w http.ResponseWriter, _ *http.Request) {
 	_ = json.NewEncoder(w).Encode(s) // the client may have gone
 }
 
+// HealthPath is the path of [Page]'s answer to probes. It needs no token.
+const HealthPath = "/healthz"
+
+// stale is the age of the newest snapshot from which the server counts as stuck.
+const stale = 10 * time.Second
+
+// health answers a probe: "ok" while snapshots of the server are taken, and otherwise status 503.
+func (p *Page) health(w http.ResponseWriter, _ *http.Request) {
+	p.mu.Lock()
+	age := time.Since(p.at)
+	p.mu.Unlock()
+	if limit := stale + 2*p.cfg.Interval; age > limit {
+		http.Error(w, fmt.Sprintf("error: the newest snapshot of the server is older than %v", limit), http.StatusServiceUnavailable)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = io.WriteString(w, "ok\n") // the client may have gone
+}
+
 // job returns the job and the rank that a request names. If there is none, it answers the request.
 func (p *Page) job(w http.ResponseWriter, r *http.Request) (id history.ID, rank int, ok bool) {
 	n, err := strconv.Atoi(r.FormValue("job"))
@@ -132,14 +154,14 @@ func (p *Page) job(w http.ResponseWriter, r *http.Request) (id history.ID, rank 
 
 // log answers with the end of a rank's log.
 func (p *Page) log(w http.ResponseWriter, r *http.Request) {
-	_, rank, ok := p.job(w, r)
+	id, rank, ok := p.job(w, r)
 	switch {
 	case !ok:
 	case p.cfg.Log == nil || rank < 0:
-		http.Error(w, "error: this server has no log of a rank: gvw run has", http.StatusNotFound)
+		http.Error(w, "error: this server has no log of a rank", http.StatusNotFound)
 	default:
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		_, _ = w.Write([]byte(strings.ToValidUTF8(strings.Join(p.cfg.Log(rank), "\n")+"\n", "\ufffd"))) // the client may have gone
+		_, _ = w.Write([]byte(strings.ToValidUTF8(strings.Join(p.cfg.Log(id, rank), "\n")+"\n", "\ufffd"))) // the client may have gone
 	}
 }
 

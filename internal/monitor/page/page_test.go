@@ -10,12 +10,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/gvw-project/gvw/internal/monitor/history"
+	"github.com/gvw-project/gvw/internal/monitor/traffic"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
@@ -106,6 +108,11 @@ type message struct {
 		Waits   []string
 		Options string
 
+		Traffic *struct {
+			Times   []int64
+			Classes [][4]int64
+			Edges   [][6]int64
+		}
 		Previous *struct {
 			Name   string
 			Points [][6]float64
@@ -312,8 +319,10 @@ func TestControl(t *testing.T) {
 
 func TestLog(t *testing.T) {
 	t.Parallel()
-	_, s := serve(t, Config{Source: running(2).status, Log: func(rank int) []string { return []string{"a", fmt.Sprint("rank ", rank, " \xff")} }})
-	for query, want := range map[string]string{"?job=1&rank=1": "a\nrank 1 \ufffd\n", "?job=1&rank=2": "error: there is no such job or rank\n", "?job=x": "error: there is no such job or rank\n"} {
+	_, s := serve(t, Config{Source: running(2).status, Log: func(j history.ID, rank int) []string {
+		return []string{"a", fmt.Sprint("job ", j.UniqueID, " rank ", rank, " \xff")}
+	}})
+	for query, want := range map[string]string{"?job=1&rank=1": "a\njob 7 rank 1 \ufffd\n", "?job=1&rank=2": "error: there is no such job or rank\n", "?job=x": "error: there is no such job or rank\n"} {
 		resp, err := s.Client().Get(s.URL + "/log" + query)
 		if err != nil {
 			t.Fatal(err)
@@ -333,5 +342,52 @@ func TestValidate(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
+	}
+}
+
+// The options of a job give the number of its passes, and whether it may end earlier.
+func TestPassesOf(t *testing.T) {
+	t.Parallel()
+	for options, want := range map[string]struct {
+		passes int
+		early  bool
+	}{
+		"method=sgd bits=18 passes=20": {20, false}, "method=bfgs passes=30 l2=1": {30, true}, "method=conjugate_gradient passes=7": {7, true},
+		"method=hybrid:2:18 passes=1": {20, true}, "method=hybrid:x passes=3": {0, false}, "method=test passes=3": {0, false}, "": {0, false},
+	} {
+		if passes, early := passesOf(options); passes != want.passes || early != want.early {
+			t.Errorf("%q: got %d and %v, want %+v", options, passes, early, want)
+		}
+	}
+}
+
+// A message has the rates of ranks and edges, once a rank has sent its counts twice.
+func TestTraffic(t *testing.T) {
+	t.Parallel()
+	src := running(2)
+	counts := func(seconds int, bytes uint64) func(st *protocol.ServerStatus) {
+		return func(st *protocol.ServerStatus) {
+			c := &traffic.Counts{
+				Times: [traffic.Phases]time.Duration{traffic.Loading: time.Second, traffic.Waiting: time.Duration(seconds-1) * time.Second}, Rounds: traffic.Rounds{Sent: bytes, Behind: 2},
+				Classes: []traffic.Class{{Via: traffic.Verbs, Sent: bytes, Received: 2 * bytes}}, Edges: []traffic.Edge{{Rank: 1, Via: traffic.Verbs, Sent: bytes, Received: 2 * bytes}},
+			}
+			st.Jobs[0].Ranks[0].Traffic, st.Jobs[0].Traffic = c, c
+		}
+	}
+	src.change(counts(2, 1000))
+	p, s := serve(t, Config{Source: src.status})
+	c := open(t, s, "?job=1")
+	if m := c.next(); m.Job.Rows[0][13] != -1.0 || !slices.Equal(m.Job.Traffic.Edges, [][6]int64{{1, 0, 2, 0, 0, 2000}, {0, 1, 2, 0, 0, 1000}}) {
+		t.Errorf("got %v and %+v", m.Job.Rows[0], m.Job.Traffic)
+	}
+	src.change(counts(4, 5000))
+	p.Tick(time.Now().Add(2 * time.Second))
+	m := c.next()
+	if r := m.Job.Rows[0]; r[10-1] != "round 5000, slowest sender 2 behind" || r[13] != 2000.0 || r[14] != 4000.0 || r[17] != 75.0 {
+		t.Errorf("got the row %v", r)
+	}
+	if !slices.Equal(m.Job.Traffic.Times, []int64{1000, 0, 0, 3000}) || !slices.Equal(m.Job.Traffic.Classes, [][4]int64{{2, 0, 5000, 10000}}) ||
+		!slices.Equal(m.Job.Traffic.Edges, [][6]int64{{1, 0, 2, 0, 4000, 10000}, {0, 1, 2, 0, 2000, 5000}}) {
+		t.Errorf("got %+v", m.Job.Traffic)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/internal/monitor/history"
+	"github.com/gvw-project/gvw/internal/monitor/traffic"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
@@ -52,6 +53,39 @@ func TestRun(t *testing.T) {
 		}
 		if _, err := p.add(1); err == nil {
 			t.Error("a page that has ended accepts a client")
+		}
+	})
+}
+
+// TestHealth answers a probe by the age of the newest snapshot.
+func TestHealth(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		src := running(2)
+		p, err := New(Config{Source: src.status})
+		if err != nil {
+			t.Fatal(err)
+		}
+		probe := func() int {
+			w := httptest.NewRecorder()
+			p.ServeHTTP(w, httptest.NewRequest("GET", HealthPath, nil))
+			return w.Code
+		}
+		if got := probe(); got != http.StatusServiceUnavailable {
+			t.Errorf("before the first snapshot: %d", got)
+		}
+		p.Tick(time.Now())
+		time.Sleep(stale)
+		if got := probe(); got != http.StatusOK {
+			t.Errorf("after %v: %d", stale, got)
+		}
+		time.Sleep(2 * time.Second)
+		if got := probe(); got != http.StatusServiceUnavailable {
+			t.Errorf("after 2 s more: %d", got)
+		}
+		p.Tick(time.Now())
+		if got := probe(); got != http.StatusOK {
+			t.Errorf("after another snapshot: %d", got)
 		}
 	})
 }
@@ -105,6 +139,15 @@ func TestClientThatDoesNotRead(t *testing.T) {
 	}
 }
 
+// counts returns the counts of a rank with its neighbours in a tree.
+func counts(rank int, n uint64) *traffic.Counts {
+	c := &traffic.Counts{Times: [traffic.Phases]time.Duration{traffic.Computing: time.Duration(n) * time.Second}, Classes: []traffic.Class{{Sent: 3 * n, Received: 3 * n}}}
+	for _, to := range []int{(rank - 1) / 2, 2*rank + 1, 2*rank + 2} {
+		c.Edges = append(c.Edges, traffic.Edge{Rank: to, Sent: n, Received: n})
+	}
+	return c
+}
+
 // BenchmarkTick measures a snapshot of a thousand ranks, all of which have changed, with one client.
 func BenchmarkTick(b *testing.B) {
 	src := running(1000)
@@ -127,7 +170,9 @@ func BenchmarkTick(b *testing.B) {
 				src.change(func(st *protocol.ServerStatus) {
 					for i := range st.Jobs[0].Ranks {
 						st.Jobs[0].Ranks[i].Examples++
+						st.Jobs[0].Ranks[i].Traffic = counts(i, st.Jobs[0].Ranks[i].Examples)
 					}
+					st.Jobs[0].Traffic = st.Jobs[0].Ranks[0].Traffic
 				})
 				now = now.Add(500 * time.Millisecond)
 				p.Tick(now)

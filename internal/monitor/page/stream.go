@@ -3,7 +3,9 @@
 package page
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/topo"
 	"github.com/gvw-project/gvw/internal/monitor/history"
+	"github.com/gvw-project/gvw/internal/monitor/traffic"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
@@ -24,10 +27,14 @@ type row struct {
 	loss                  float64
 	step, host, address   string
 	silent                int // s; 0: less than 3
+
+	sent, received            int64 // bytes per second; -1: unknown
+	computes, networks, waits int   // per cent of its time; the rest is loading
 }
 
 // rowOf returns the row of a rank.
-func rowOf(i int, r *history.Rank) row {
+func rowOf(j *history.Job, i int) row {
+	r := &j.Ranks[i]
 	s := &r.Status
 	w := row{
 		rank: i, phase: int(r.Phase()), waitsFor: -1, since: millis(r.Since()), attempts: r.Attempts,
@@ -39,7 +46,31 @@ func rowOf(i int, r *history.Rank) row {
 	if r.Present && s.Silent >= 3 {
 		w.silent = int(s.Silent)
 	}
+	sent, received := j.Rate(i)
+	w.sent, w.received = int64(sent), int64(received)
+	if t := s.Traffic; t != nil {
+		percent := func(p traffic.Phase) int {
+			return int(math.Round(100 * float64(t.Times[p]) / float64(max(1, t.Elapsed()))))
+		}
+		w.computes, w.networks, w.waits = percent(traffic.Computing), percent(traffic.Network), percent(traffic.Waiting)
+		w.step = cmp.Or(w.step, rounds(t.Rounds))
+	}
 	return w
+}
+
+// rounds describes how far a rank has come with shared vectors; "": it has none.
+func rounds(r traffic.Rounds) string {
+	if r.Sent == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("round %d", r.Sent)
+	if r.Behind > 0 {
+		text += fmt.Sprintf(", slowest sender %d behind", r.Behind)
+	}
+	if r.Missed > 0 {
+		text += fmt.Sprintf(", %d missed", r.Missed)
+	}
+	return text
 }
 
 func millis(d time.Duration) int64 { return d.Milliseconds() }
@@ -53,7 +84,11 @@ func (w *row) append(b []byte) []byte {
 	for _, s := range [...]string{w.step, w.host, w.address} {
 		b = append(appendText(b, s), ',')
 	}
-	return append(strconv.AppendInt(b, int64(w.silent), 10), ']')
+	b = strconv.AppendInt(b, int64(w.silent), 10)
+	for _, v := range [...]int64{w.sent, w.received, int64(w.computes), int64(w.networks), int64(w.waits)} {
+		b = strconv.AppendInt(append(b, ','), v, 10)
+	}
+	return append(b, ']')
 }
 
 // appendFloat appends a number; one that JSON cannot represent is null.
@@ -84,6 +119,7 @@ type cursor struct {
 	last     history.Point
 	previous int
 	members  string // of the tree
+	traffic  string
 }
 
 // append appends the JSON of what has been added to a job since the cursor, and moves the cursor.
@@ -105,6 +141,7 @@ func (c *cursor) append(b []byte, j, previous *history.Job, full bool) []byte {
 	b = c.appendEvents(b, j)
 	b = c.appendCurve(b, j, previous)
 	b = c.appendTree(b, j)
+	b = c.appendTraffic(b, j)
 	b = append(b, `,"waits":`...)
 	b = appendWaits(b, j)
 	return append(b, '}')
@@ -117,7 +154,7 @@ func (c *cursor) appendRanks(b []byte, j *history.Job) []byte {
 	first := len(b)
 	for i := range j.Ranks {
 		r := &j.Ranks[i]
-		if w := rowOf(i, r); w != c.rows[i] || c.spans[i] == 0 {
+		if w := rowOf(j, i); w != c.rows[i] || c.spans[i] == 0 {
 			if len(b) > first {
 				b = append(b, ',')
 			}
@@ -229,6 +266,47 @@ func (c *cursor) appendTree(b []byte, j *history.Job) []byte {
 	return b
 }
 
+// maxEdges limits the edges that the page shows: those with the most bytes.
+const maxEdges = 256
+
+// appendTraffic appends the time of all ranks, the bytes by class of edge and the edges, if they have changed.
+func (c *cursor) appendTraffic(b []byte, j *history.Job) []byte {
+	t := j.Status.Traffic
+	if t == nil {
+		return b
+	}
+	text := []byte(`{"times":[`)
+	for p, d := range t.Times {
+		if p > 0 {
+			text = append(text, ',')
+		}
+		text = strconv.AppendInt(text, millis(d), 10)
+	}
+	var all []byte
+	for _, k := range t.Classes {
+		all = appendInts(all, int64(k.Via), local(k.Local), int64(k.Sent), int64(k.Received))
+	}
+	text = append(append(append(text, `],"classes":[`...), all...), `],"edges":[`...)
+	all = all[:0]
+	for _, e := range j.Edges(maxEdges) {
+		all = appendInts(all, int64(e.From), int64(e.To), int64(e.Via), local(e.Local), int64(e.Rate), int64(e.Bytes))
+	}
+	text = append(append(text, all...), `]}`...)
+	if s := string(text); s != c.traffic {
+		c.traffic = s
+		b = append(append(b, `,"traffic":`...), s...)
+	}
+	return b
+}
+
+// local returns 1 for an edge within a machine.
+func local(is bool) int64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
 func parentsOf(s *protocol.JobStatus, total int) []int {
 	parents := make([]int, total)
 	for _, r := range s.Removed {
@@ -298,6 +376,7 @@ type summary struct {
 	Cause    string   `json:"cause,omitempty"`
 	Pass     uint32   `json:"pass"`
 	Passes   int      `json:"passes,omitempty"` // of the whole job; 0: unknown
+	Early    bool     `json:"early,omitempty"`  // it may end before the last of them
 	Steps    uint64   `json:"steps"`
 	Examples uint64   `json:"examples"`
 	Loss     *float64 `json:"loss,omitempty"`
@@ -308,13 +387,17 @@ func summaryOf(j *history.Job) summary {
 	s := &j.Status
 	v := summary{
 		N: j.Number, Name: j.ID.Name(), UniqueID: strconv.FormatUint(j.ID.UniqueID, 10), State: s.State, Report: s.Report, Epoch: s.Epoch, OnLoss: s.OnLoss,
-		Total: s.Total, Joined: s.Joined, Standbys: s.Standbys, Spares: s.Spares, Phases: make([]int, len(history.Phases)), Opened: j.Opened.UnixMilli(), Passes: passesOf(s.Options),
+		Total: s.Total, Joined: s.Joined, Standbys: s.Standbys, Spares: s.Spares, Phases: make([]int, len(history.Phases)), Opened: j.Opened.UnixMilli(),
 	}
+	v.Passes, v.Early = passesOf(s.Options)
 	for i := range j.Ranks {
 		v.Phases[j.Ranks[i].Phase()]++
 	}
 	if e := j.Ended; e != nil {
 		v.Ended, v.Outcome, v.Cause, v.State, v.Report = e.Ended.UnixMilli(), e.Outcome, e.Cause, e.Outcome, e.Cause
+		if e.Found != nil {
+			v.Cause, v.Report = e.Found.Line, e.Found.Line
+		}
 	}
 	if p, ok := j.Loss.Last(); ok {
 		v.Pass, v.Steps, v.Examples, v.Loss, v.Holdout = p.Pass, p.Steps, p.Examples, finite(p.Loss), finite(p.Holdout)
@@ -330,10 +413,10 @@ func finite(f float64) *float64 {
 	return &f
 }
 
-// passesOf returns the number of passes in the options of a job of the learner; 0: unknown, as for
-// methods that end by convergence.
-func passesOf(options string) int {
-	method, passes := "", 0
+// passesOf returns the number of passes in the options of a job of the learner; 0: unknown. early means that the solver may end
+// before the last of them, since it has converged.
+func passesOf(options string) (passes int, early bool) {
+	method := ""
 	for word := range strings.FieldsSeq(options) {
 		switch name, value, _ := strings.Cut(word, "="); name {
 		case "method":
@@ -342,10 +425,21 @@ func passesOf(options string) int {
 			passes, _ = strconv.Atoi(value) // 0: it is no number
 		}
 	}
-	if method != "sgd" {
-		return 0
+	kind, stages, _ := strings.Cut(method, ":")
+	switch kind {
+	case "sgd":
+		return passes, false
+	case "bfgs", "conjugate_gradient":
+		return passes, true
+	case "hybrid":
+		first, second, _ := strings.Cut(stages, ":")
+		p, err := strconv.Atoi(first)
+		q, err2 := strconv.Atoi(second)
+		if err == nil && err2 == nil {
+			return p + q, true
+		}
 	}
-	return passes
+	return 0, false
 }
 
 // listCursor is the list of jobs that the clients have been sent.

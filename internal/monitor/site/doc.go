@@ -6,7 +6,7 @@
 //	fmt.Println("page:", s.URL)
 //	defer s.Close()
 //
-// Every request needs the token or the cookie of package httpauth, also on the loopback interface,
-// which other users of the machine share. A site that listens on another interface needs a token or
+// Every request but that of a probe ([page.HealthPath]) needs the token or the cookie of package
+// httpauth, also on the loopback interface, which other users of the machine share. A site that listens on another interface needs a token or
 // a certificate of its own: see [Config].
 package site

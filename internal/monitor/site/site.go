@@ -143,16 +143,19 @@ func Start(cfg Config, add func(p *page.Page)) (*Site, error) {
 	}
 	port = strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
 	gate := httpauth.NewGate(cfg.Token, port, cfg.TLS != nil)
+	paths := http.NewServeMux()
+	paths.Handle("/", gate.Guard(p))
+	paths.Handle("GET "+page.HealthPath, p)
 	s := &Site{Page: p, URL: address(host, port, cfg.TLS != nil) + gate.Link()}
 	server := &http.Server{
-		Handler: gate.Guard(p), TLSConfig: cfg.TLS, ReadHeaderTimeout: headerWithin, ReadTimeout: answerWithin, WriteTimeout: answerWithin,
+		Handler: paths, TLSConfig: cfg.TLS, ReadHeaderTimeout: headerWithin, ReadTimeout: answerWithin, WriteTimeout: answerWithin,
 		IdleTimeout: idleWithin, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug),
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
 	s.ended.Go(func() { p.Run(ctx) })
 	s.ended.Go(func() {
-		s.err = httpserve.Until(ctx, &bounded{Listener: l, free: make(chan struct{}, maxConns)}, server, drainWithin)
+		s.err = httpserve.Until(ctx, httpserve.Bound(l, maxConns), server, drainWithin)
 	})
 	return s, nil
 }
@@ -184,40 +187,4 @@ func (s *Site) Close() error {
 		return nil
 	}
 	return s.err
-}
-
-// bounded closes connections above a limit.
-type bounded struct {
-	net.Listener
-	free chan struct{} // one element per connection
-}
-
-// Accept returns the next connection within the limit.
-func (b *bounded) Accept() (net.Conn, error) {
-	for {
-		c, err := b.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		select {
-		case b.free <- struct{}{}:
-			return &counted{Conn: c, free: b.free}, nil
-		default:
-			_ = c.Close() // nothing was sent
-		}
-	}
-}
-
-// counted gives its place back when it is closed.
-type counted struct {
-	net.Conn
-	free chan struct{}
-	once sync.Once
-}
-
-// Close closes the connection.
-func (c *counted) Close() error {
-	err := c.Conn.Close()
-	c.once.Do(func() { <-c.free })
-	return err
 }

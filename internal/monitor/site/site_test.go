@@ -66,6 +66,9 @@ func TestSite(t *testing.T) {
 	if code, _ := get(stranger, base+"/status.json"); code != 401 {
 		t.Errorf("without a cookie: %d", code)
 	}
+	if code, text := get(stranger, base+"/healthz"); code != 200 || text != "ok\n" {
+		t.Errorf("a probe: %d, %s", code, text)
+	}
 	resp, err := browser.Get(base + "/events")
 	if err != nil {
 		t.Fatal(err)

@@ -10,10 +10,8 @@ import (
 	"io"
 	"net"
 	"os"
-	"strings"
 	"time"
 
-	"github.com/gvw-project/gvw/internal/plain"
 	"github.com/gvw-project/gvw/internal/serve/engine"
 )
 
@@ -56,7 +54,7 @@ func (c *conn) serve(ctx context.Context) {
 func (c *conn) last(ctx context.Context, err error) {
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded) && ctx.Err() == nil:
-		c.dropped(fmt.Errorf("%d bytes of a line have arrived, and not the rest within %v", len(c.part), c.s.cfg.LineTimeout))
+		c.dropped(fmt.Errorf("%d bytes of a line have arrived, and not the rest within %v", len(c.part), c.s.cfg.Limits.LineTimeout))
 	case !errors.Is(err, io.EOF) || len(c.part) == 0: // an unfinished line of a broken connection has no answer
 	default:
 		b := c.s.buffers.Get().(*buffers)
@@ -69,7 +67,7 @@ func (c *conn) last(ctx context.Context, err error) {
 
 var newline = []byte("\n")
 
-// dropped logs why the server closes a connection. A client that has closed it is no event.
+// dropped logs why the server closes a connection. It logs nothing if the client has closed it.
 func (c *conn) dropped(err error) {
 	if _, ok := errors.AsType[*net.OpError](err); ok && !errors.Is(err, os.ErrDeadlineExceeded) {
 		return
@@ -89,12 +87,12 @@ func (c *conn) process(ctx context.Context, b *buffers, in []byte) (err error) {
 	e := c.s.cfg.Engine
 	for len(in) > 0 {
 		end := bytes.IndexByte(in, '\n')
-		if most := c.s.cfg.MaxLine; end < 0 && len(c.part)+len(in) > most || len(c.part)+end > most {
+		if most := c.s.cfg.Limits.MaxLine; end < 0 && len(c.part)+len(in) > most || len(c.part)+end > most {
 			return c.refuse(b, fmt.Errorf("the line is longer than %d bytes", most))
 		}
 		if end < 0 {
 			if len(c.part) == 0 {
-				if err := c.nc.SetReadDeadline(time.Now().Add(c.s.cfg.LineTimeout)); err != nil {
+				if err := c.nc.SetReadDeadline(time.Now().Add(c.s.cfg.Limits.LineTimeout)); err != nil {
 					return err
 				}
 			}
@@ -133,7 +131,7 @@ func (c *conn) answer(ctx context.Context, e *engine.Engine, b *buffers, in []by
 	s.AnyFile = c.near
 	for len(b.out) < maxAnswers {
 		end := bytes.IndexByte(in, '\n')
-		if end < 0 || len(c.part)+end > c.s.cfg.MaxLine {
+		if end < 0 || len(c.part)+end > c.s.cfg.Limits.MaxLine {
 			break
 		}
 		line := in[:end]
@@ -151,7 +149,7 @@ func (c *conn) answer(ctx context.Context, e *engine.Engine, b *buffers, in []by
 
 // appendError appends the line that answers a line without a prediction.
 func appendError(dst []byte, err error) []byte {
-	return append(append(append(dst, "error: "...), strings.ReplaceAll(plain.Text(err.Error()), "\n", "; ")...), '\n')
+	return append(append(append(dst, "error: "...), engine.ErrorText(err)...), '\n')
 }
 
 // refuse sends an error after the answers before it. The connection is closed then.
@@ -165,7 +163,7 @@ func (c *conn) write(b *buffers) error {
 	if len(b.out) == 0 {
 		return nil
 	}
-	if err := c.nc.SetWriteDeadline(time.Now().Add(c.s.cfg.WriteTimeout)); err != nil {
+	if err := c.nc.SetWriteDeadline(time.Now().Add(c.s.cfg.Limits.WriteTimeout)); err != nil {
 		return err
 	}
 	_, err := c.nc.Write(b.out)
@@ -174,7 +172,7 @@ func (c *conn) write(b *buffers) error {
 		b.out = nil
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return fmt.Errorf("the client has not read its answers for %v: %w", c.s.cfg.WriteTimeout, err)
+		return fmt.Errorf("the client has not read its answers for %v: %w", c.s.cfg.Limits.WriteTimeout, err)
 	}
 	return err
 }

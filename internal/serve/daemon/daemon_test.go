@@ -89,7 +89,7 @@ func talk(t testing.TB, addr string, pieces ...string) string {
 // real vw.
 func TestProtocol(t *testing.T) {
 	t.Parallel()
-	addr, _ := serve(t, Config{MaxLine: 100}, testing0)
+	addr, _ := serve(t, Config{Limits: engine.Limits{MaxLine: 100}}, testing0)
 	long := "|a " + strings.Repeat("x", 100)
 	for _, c := range []struct {
 		name string
@@ -145,8 +145,8 @@ func TestSlowClientsAreDropped(t *testing.T) {
 	t.Parallel()
 	var log logBuffer
 	logger := slog.New(slog.NewTextHandler(&log, nil))
-	lines1, s := serve(t, Config{LineTimeout: 50 * time.Millisecond, Log: logger}, testing0)
-	addr, _ := serve(t, Config{WriteTimeout: 50 * time.Millisecond, Log: logger}, testing0)
+	lines1, s := serve(t, Config{Limits: engine.Limits{LineTimeout: 50 * time.Millisecond}, Log: logger}, testing0)
+	addr, _ := serve(t, Config{Limits: engine.Limits{WriteTimeout: 50 * time.Millisecond}, Log: logger}, testing0)
 	part, reads := dial(t, lines1), dial(t, addr)
 	if _, err := io.WriteString(part, "|a x"); err != nil {
 		t.Fatal(err)
@@ -224,11 +224,69 @@ func TestMaxConns(t *testing.T) {
 	}
 }
 
+// Only clients of this machine may name any file of save_NAME.
+func TestOnThisMachine(t *testing.T) {
+	for _, c := range []struct {
+		addr net.Addr
+		want bool
+	}{
+		{&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}, true},
+		{&net.TCPAddr{IP: net.IPv6loopback}, true},
+		{&net.UnixAddr{Name: "socket", Net: "unix"}, true},
+		{&net.TCPAddr{IP: net.IPv4(10, 0, 0, 1)}, false},
+		{&net.TCPAddr{}, false},
+		{nil, false},
+	} {
+		if got := onThisMachine(remote{addr: c.addr}); got != c.want {
+			t.Errorf("%v: %v, want %v", c.addr, got, c.want)
+		}
+	}
+}
+
+// remote is a connection from an address.
+type remote struct {
+	net.Conn
+	addr net.Addr
+}
+
+func (r remote) RemoteAddr() net.Addr { return r.addr }
+
+// JSON lines are answered, and a line of another format is an error.
+func TestJSONLines(t *testing.T) {
+	t.Parallel()
+	addr, _ := serve(t, Config{Kind: engine.JSON}, testing0)
+	got := talk(t, addr, `{"_tag":"one","a":{"x":1}}`+"\n|a x\n"+`{"a":{"x":1}}`)
+	if lines := strings.Split(got, "\n"); len(lines) != 4 || lines[0] != "0 one" || !strings.HasPrefix(lines[1], "error: ") || lines[2] != "0" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// docs/serving.md has the limits.
+func TestLimitsOfThePage(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/serving.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Config{}.withDefaults()
+	connections := fmt.Sprintf("%d,%03d", c.MaxConns/1000, c.MaxConns%1000)
+	for _, row := range []string{
+		fmt.Sprintf("| longest line | %d MiB (", c.Limits.MaxLine>>20),
+		fmt.Sprintf("| connections | %s; further ones are closed |", connections),
+		fmt.Sprintf("| time for the rest of a line | %.0f s from its first byte |", c.Limits.LineTimeout.Seconds()),
+		fmt.Sprintf("| time for the next line of a body | %.0f s |", c.Limits.LineTimeout.Seconds()),
+		fmt.Sprintf("| time for a client to read its answers | %.0f s |", c.Limits.WriteTimeout.Seconds()),
+	} {
+		if !bytes.Contains(page, []byte(row)) {
+			t.Errorf("%q is missing in docs/serving.md", row)
+		}
+	}
+}
+
 // Validate reports all faults.
 func TestConfigFaults(t *testing.T) {
-	c := Config{MaxLine: -1, MaxConns: -1, LineTimeout: -1, WriteTimeout: -1}
+	c := Config{Limits: engine.Limits{MaxLine: -1, LineTimeout: -1, WriteTimeout: -1}, MaxConns: -1}
 	err := c.Validate()
-	for _, want := range []string{"Engine", "MaxLine", "MaxConns", "LineTimeout", "WriteTimeout"} {
+	for _, want := range []string{"Engine", "Limits.MaxLine", "MaxConns", "Limits.LineTimeout", "Limits.WriteTimeout"} {
 		if err == nil || !strings.Contains(err.Error(), "Config."+want) {
 			t.Errorf("%s is missing in %v", want, err)
 		}
@@ -240,7 +298,7 @@ func FuzzConnection(f *testing.F) {
 	for _, s := range []string{"|a x\n", "\x00\x00", "1 |a x:1:2\n\n'save_x|\n", "'t|a", strings.Repeat("x", 300)} {
 		f.Add([]byte(s), 3)
 	}
-	addr, _ := serve(f, Config{MaxLine: 200}, testing0)
+	addr, _ := serve(f, Config{Limits: engine.Limits{MaxLine: 200}}, testing0)
 	f.Fuzz(func(t *testing.T, b []byte, cut int) {
 		cut = min(max(cut, 0), len(b))
 		nc := dial(t, addr)

@@ -10,7 +10,7 @@
 // have no answer. An example without features whose tag begins with save is a command: save_NAME
 // writes the model to NAME, without an answer. All of this is vw's behaviour.
 //
-// One process serves all connections, which wait for no other one. vw serves as many as it has
+// One process serves all connections at the same time, whereas vw serves as many as it has
 // children. A connection that waits for its client has no buffers.
 //
 // # Faults
@@ -22,6 +22,6 @@
 // # Limits
 //
 // A client is disconnected if its line is longer than MaxLine, if it has not sent the rest of a
-// line LineTimeout after its beginning, or if it has read nothing of its answers for WriteTimeout. Of more
-// than MaxConns connections, the newest are closed. An idle client may stay for ever, as in vw.
+// line LineTimeout after its beginning, or if it has read nothing of its answers for WriteTimeout. Connections
+// above MaxConns are closed. An idle client is not disconnected, as in vw.
 package daemon

@@ -105,7 +105,7 @@ func (s *Server) serve(ctx context.Context, nc net.Conn) {
 		s.mu.Lock()
 		delete(s.conns, nc)
 		s.mu.Unlock()
-		_ = nc.Close() // a client that sees it has left room for another one
+		_ = nc.Close() // after the removal: a client that reads the end can connect again
 	})
 }
 

@@ -5,7 +5,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"sync"
@@ -35,18 +34,13 @@ type Config struct {
 
 // Validate reports every fault at once.
 func (c *Config) Validate() error {
-	var faults []error
-	check := func(ok bool, format string, args ...any) {
-		if !ok {
-			faults = append(faults, fmt.Errorf("engine: Config."+format, args...))
-		}
-	}
-	check(c.Load != nil, "Load is missing: it opens the model")
-	check(c.Save != nil || c.Final+c.Checkpoint == "", "Save is missing: it writes Final and Checkpoint")
-	check(c.Every >= 0, "Every is %d examples, want 0 or more", c.Every)
-	check(c.Interval >= 0, "Interval is %v, want 0 or more", c.Interval)
-	check(c.Parallel >= 0, "Parallel is %d lines, want 0 or more", c.Parallel)
-	return errors.Join(faults...)
+	f := Faults{Package: "engine"}
+	f.Check(c.Load != nil, "Load is missing: it opens the model")
+	f.Check(c.Save != nil || c.Final+c.Checkpoint == "", "Save is missing: it writes Final and Checkpoint")
+	f.Check(c.Every >= 0, "Every is %d examples, want 0 or more", c.Every)
+	f.Check(c.Interval >= 0, "Interval is %v, want 0 or more", c.Interval)
+	f.Check(c.Parallel >= 0, "Parallel is %d lines, want 0 or more", c.Parallel)
+	return f.Err()
 }
 
 func (c Config) withDefaults() Config {
@@ -84,7 +78,7 @@ type Metrics struct {
 	Saves       atomic.Uint64 // models saved by save_NAME
 	Checkpoints atomic.Uint64
 	Reloads     atomic.Uint64 // models that have replaced others
-	ReloadFails atomic.Uint64 // reloads that have failed; the model before stays
+	ReloadFails atomic.Uint64 // reloads that have failed; the model before has stayed
 }
 
 // New loads the model and starts an engine. The caller calls Close.
@@ -112,9 +106,8 @@ func (e *Engine) Acquire() *Model {
 	}
 }
 
-// Reload replaces the model by one that it loads. Those who have acquired the model before keep
-// it until they release it. After an error the model stays. A model that learns has no file that
-// could replace it.
+// Reload loads a model and makes it the current one. Callers that have acquired the model before keep
+// it until they release it. After an error the model before stays. A model that learns is not reloaded.
 func (e *Engine) Reload(ctx context.Context) error {
 	e.reloading.Lock()
 	defer e.reloading.Unlock()

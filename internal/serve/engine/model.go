@@ -9,11 +9,11 @@ import (
 	"github.com/gvw-project/gvw/learn"
 )
 
-// Kind is a way to read lines.
+// Kind is the format of lines.
 type Kind uint8
 
 const (
-	Text   Kind = iota // vw's text; malformed lines are recovered from as in vw
+	Text   Kind = iota // vw's text; a malformed line is read as far as possible, as in vw
 	Strict             // vw's text; a malformed line is an error
 	JSON               // an object of vw's JSON
 	kinds
@@ -80,6 +80,7 @@ func (m *Model) Session(k Kind) (*Session, error) {
 
 // Put takes back a session of m.
 func (m *Model) Put(s *Session) {
+	s.Count()
 	s.Release()
 	s.AnyFile = false
 	m.idle[s.kind].Put(s)

@@ -52,9 +52,8 @@ func (s *saver) run(m *Model) {
 	}
 }
 
-// begin precedes the learning of an example. It waits while Every examples would be lost by a
-// crash. Where a checkpoint has failed, it does not wait: serving goes on, and the log has the
-// failure.
+// begin precedes the learning of an example. It waits while a crash would lose Every examples. After a failed
+// checkpoint it does not wait: the engine keeps answering, and the log has the failure.
 func (s *saver) begin() {
 	if s.e.cfg.Checkpoint == "" {
 		return

@@ -17,23 +17,24 @@ import (
 // Session answers lines for one goroutine.
 type Session struct {
 	*learn.Session
-	// AnyFile lets the command save_NAME write any file. false: one in the working directory or below it, since the client
-	// may be a stranger. Put makes it false.
+	// AnyFile lets the command save_NAME write any file. false: only files in the working directory or below it, for a client
+	// that may be on another machine. Put makes it false.
 	AnyFile bool
 
-	model *Model
-	kind  Kind
-	tag   []byte
+	model   *Model
+	kind    Kind
+	tag     []byte
+	answers uint64 // that Metrics do not have yet
 }
 
-// LineError means that a line has no answer, through its own fault.
+// LineError is a fault of a line, which therefore has no answer.
 type LineError struct{ Err error }
 
 func (e *LineError) Error() string { return e.Err.Error() }
 func (e *LineError) Unwrap() error { return e.Err }
 
-// Begin waits until fewer than Config.Parallel goroutines process lines, and End lets another one
-// begin. A goroutine that waits for its client must not be between them.
+// Begin waits until fewer than Config.Parallel goroutines process lines. The caller calls End, and does not wait
+// for its client before that.
 func (e *Engine) Begin(ctx context.Context) error {
 	select {
 	case e.slots <- struct{}{}:
@@ -48,7 +49,7 @@ func (e *Engine) Begin(ctx context.Context) error {
 	}
 }
 
-// End follows Begin.
+// End lets another goroutine begin.
 func (e *Engine) End() { <-e.slots }
 
 // Answer appends the answer to a line: the line that -p would have. An empty line and the command
@@ -80,8 +81,17 @@ func (s *Session) Answer(ctx context.Context, dst, line []byte) ([]byte, error) 
 		e.Metrics.Faults.Add(1)
 		return dst[:before], err
 	}
-	e.Metrics.Answers.Add(1)
+	s.answers++
 	return dst, nil
+}
+
+// Count adds the answers of the session to the metrics of its engine, and so does Put. A session that is used for a long time calls it
+// before its answers are sent. All threads share the counter, so one addition per line would be slow.
+func (s *Session) Count() {
+	if s.answers > 0 {
+		s.model.engine.Metrics.Answers.Add(s.answers)
+		s.answers = 0
+	}
 }
 
 // Tag returns the tag of the last line, until the next one.

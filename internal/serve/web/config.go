@@ -3,9 +3,6 @@
 package web
 
 import (
-	"errors"
-	"fmt"
-
 	"github.com/gvw-project/gvw/internal/serve/engine"
 )
 
@@ -15,37 +12,33 @@ type Model struct {
 	Engine *engine.Engine
 }
 
-// Config configures the handler.
+// Config configures the handler. Only Models is needed.
 type Config struct {
-	Models  []Model // at least one; the first answers requests without a name
-	Token   string  // that clients send as Authorization: Bearer TOKEN; empty: none is needed
-	MaxLine int     // longest line, in bytes; 0: 1 MiB
-	MaxBody int64   // largest body of a request, in bytes; 0: 1 GiB
+	Models []Model // at least one; the first answers requests without a name
+	Token  string  // that clients send as Authorization: Bearer TOKEN; empty: none is needed
+
+	Limits  engine.Limits // LineTimeout begins with the request, and again with each line that has arrived
+	MaxBody int64         // largest body of a request, in bytes; 0: 1 GiB
 }
 
 // Validate reports every fault at once.
 func (c *Config) Validate() error {
-	var faults []error
-	if len(c.Models) == 0 {
-		faults = append(faults, errors.New("web: Config.Models is empty: give a model"))
-	}
+	f := engine.Faults{Package: "web"}
+	f.Check(len(c.Models) > 0, "Models is empty: give a model")
 	seen := map[string]bool{}
-	for _, m := range c.Models {
-		if seen[m.Name] || m.Name == "" || m.Engine == nil {
-			faults = append(faults, fmt.Errorf("web: Config.Models has %q twice, without a name, or without an engine", m.Name))
-		}
+	for i, m := range c.Models {
+		f.Check(m.Name != "", "Models[%d].Name is empty: clients select a model by it", i)
+		f.Check(!seen[m.Name], "Models has %q twice", m.Name)
+		f.Check(m.Engine != nil, "Models[%d].Engine is missing: it answers the lines", i)
 		seen[m.Name] = true
 	}
-	if c.MaxLine < 0 || c.MaxBody < 0 {
-		faults = append(faults, fmt.Errorf("web: Config.MaxLine is %d and MaxBody %d, want 0 or more bytes", c.MaxLine, c.MaxBody))
-	}
-	return errors.Join(faults...)
+	c.Limits.Check(&f)
+	f.Check(c.MaxBody >= 0, "MaxBody is %d bytes, want 0 or more", c.MaxBody)
+	return f.Err()
 }
 
 func (c Config) withDefaults() Config {
-	if c.MaxLine == 0 {
-		c.MaxLine = 1 << 20
-	}
+	c.Limits = c.Limits.WithDefaults()
 	if c.MaxBody == 0 {
 		c.MaxBody = 1 << 30
 	}

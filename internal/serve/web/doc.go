@@ -25,4 +25,10 @@
 // A malformed line is answered by a line that begins with "error: ", or by an object with the
 // member error, and the following lines have their answers. If the request has one line only, the
 // status is 400. Text is read strictly: other than in vw, no part of a malformed line is used.
+//
+// # Limits
+//
+// Config.Limits and Config.MaxBody bound requests for predictions. A client whose next line does not arrive in time is answered by
+// the status 408, and disconnected. The handler sets the deadlines of such requests itself. The http.Server has
+// those of headers and of the other requests: ReadHeaderTimeout, ReadTimeout, WriteTimeout and IdleTimeout.
 package web

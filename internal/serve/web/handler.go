@@ -10,15 +10,19 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gvw-project/gvw/internal/httpauth"
 )
 
 // handler answers requests.
 type handler struct {
-	cfg     Config
-	token   httpauth.Bearer
-	metrics metrics
+	cfg      Config
+	token    httpauth.Bearer
+	requests prometheus.Histogram // times of requests for predictions, in seconds
+	idle     sync.Pool            // of *answerer
 }
 
 // New returns the handler of all paths.
@@ -26,12 +30,16 @@ func New(cfg Config) (http.Handler, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	h := &handler{cfg: cfg.withDefaults(), token: httpauth.NewBearer(cfg.Token)}
+	all, requests := newMetrics(cfg.Models)
+	h := &handler{
+		cfg: cfg.withDefaults(), token: httpauth.NewBearer(cfg.Token), requests: requests,
+		idle: sync.Pool{New: func() any { return new(answerer) }},
+	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") }) // the client may have gone
 	mux.Handle("POST /predict", h.guarded(h.predict))
 	mux.Handle("GET /model", h.guarded(h.model))
-	mux.Handle("GET /metrics", h.guarded(h.writeMetrics))
+	mux.Handle("GET /metrics", h.guarded(metricsHandler(all)))
 	return mux, nil
 }
 

@@ -4,14 +4,19 @@ package web
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -80,7 +85,7 @@ func do(t testing.TB, method, url, contentType, body string, header ...string) (
 // Each line of a body has a line in the answer, in its format, by the model that the request names.
 func TestPredict(t *testing.T) {
 	t.Parallel()
-	url := server(t, Config{MaxLine: 200, MaxBody: 1000})
+	url := server(t, Config{Limits: engine.Limits{MaxLine: 200}, MaxBody: 1000})
 	const ndjson = "application/x-ndjson"
 	for _, c := range []struct {
 		path, contentType, body string
@@ -133,6 +138,9 @@ func TestStreaming(t *testing.T) {
 				t.Fatalf("round %d: %q, %v", i, answers.Text(), answers.Err())
 			}
 		}
+		if _, text := do(t, "GET", url+"/metrics", "", ""); !strings.Contains(text, fmt.Sprintf("gvw_predictions_total{model=\"one\"} %d\n", 2*(i+1))) {
+			t.Errorf("round %d: the metrics lack answers that a client has:\n%s", i, text)
+		}
 		if i < 2 {
 			if _, err := io.WriteString(lines, "'a|x\n'b|x\n"); err != nil {
 				t.Fatal(err)
@@ -164,6 +172,59 @@ func TestToken(t *testing.T) {
 			t.Errorf("%s %s with %q: %d %s", c.method, c.path, c.header, status, got)
 		}
 	}
+}
+
+// A client that does not end its line, or does not read its answers, is disconnected. It harms no other client.
+func TestSlowClientsAreDropped(t *testing.T) {
+	t.Parallel()
+	lines := server(t, Config{Limits: engine.Limits{LineTimeout: 50 * time.Millisecond}})
+	answers := server(t, Config{Limits: engine.Limits{WriteTimeout: 50 * time.Millisecond}})
+	const request = "POST /predict HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\n"
+	for _, c := range []struct{ sent, status, want string }{
+		{"|a x", "408", "error: the next line has not arrived within 50ms"},
+		{"'one|a x\n'two|a x\n|a", "200", "1 one\n1 two\n"},
+	} {
+		nc := dial(t, lines)
+		if _, err := io.WriteString(nc, request+c.sent); err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(nc)
+		if err != nil || !strings.HasPrefix(string(got), "HTTP/1.1 "+c.status) || !strings.Contains(strings.ReplaceAll(string(got), "\r\n", ""), c.want) {
+			t.Errorf("%q: got %q, %v, want %q", c.sent, got, err, c.want)
+		}
+	}
+	reads := dial(t, answers)
+	if _, err := io.WriteString(reads, request); err != nil {
+		t.Fatal(err)
+	}
+	many := bytes.Repeat([]byte("'"+strings.Repeat("t", 1000)+"|\n"), 1000)
+	for { // until the buffers of the system are full and the server has given up
+		if _, err := reads.Write(many); err != nil {
+			if errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Fatal("a client that reads nothing is still connected")
+			}
+			break
+		}
+	}
+	for _, url := range []string{lines, answers} {
+		if status, got := do(t, "POST", url+"/predict", "", "|a x\n"); status != 200 || got != "1\n" {
+			t.Errorf("another client: %d %q", status, got)
+		}
+	}
+}
+
+// dial connects a client, whose reads and writes must not take long.
+func dial(t *testing.T, url string) net.Conn {
+	t.Helper()
+	nc, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = nc.Close() })
+	if err := nc.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	return nc
 }
 
 // The model and the counters can be read.
@@ -246,9 +307,19 @@ func TestAnswersAreJSON(t *testing.T) {
 
 // Validate reports all faults.
 func TestConfigFaults(t *testing.T) {
-	for _, c := range []Config{{}, {MaxLine: -1}, {Models: []Model{{Name: "a"}}}} {
-		if err := c.Validate(); err == nil {
-			t.Errorf("%+v is valid", c)
+	for _, c := range []struct {
+		cfg  Config
+		want []string
+	}{
+		{Config{}, []string{"Models is empty"}},
+		{Config{Limits: engine.Limits{MaxLine: -1}, MaxBody: -1}, []string{"Limits.MaxLine", "MaxBody"}},
+		{Config{Models: []Model{{Name: "a"}, {Name: "a"}, {}}}, []string{"Models[0].Engine", `Models has "a" twice`, "Models[2].Name"}},
+	} {
+		err := c.cfg.Validate()
+		for _, want := range c.want {
+			if err == nil || !strings.Contains(err.Error(), "web: Config."+want) {
+				t.Errorf("%q is missing in %v", want, err)
+			}
 		}
 	}
 }
@@ -260,7 +331,7 @@ func FuzzPredict(f *testing.F) {
 		f.Add(s, false)
 	}
 	one := float32(1)
-	h, err := New(Config{Models: []Model{newModel(f, "one", &one)}, MaxLine: 300})
+	h, err := New(Config{Models: []Model{newModel(f, "one", &one)}, Limits: engine.Limits{MaxLine: 300}})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/internal/monitor/ranklog"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
@@ -59,6 +60,39 @@ func (g endpoint) status(ctx context.Context) (*protocol.ServerStatus, error) {
 	return nil, &protocol.FrameError{Type: protocol.TypeOf(answer), Err: errors.New("want JOBS in answer to STATUS")}
 }
 
+// LogRequest names the lines that Logs requests.
+type LogRequest struct {
+	Job   protocol.Job
+	Rank  int // -1: all ranks
+	Lines int // the last ones of each rank
+}
+
+// Logs requests the last lines of the logs of a job's ranks (--log_to_server) from the server at host:port. The job runs or has
+// ended. Ranks that have sent none are left out. A nil network is TCP. The call takes at most 10 s.
+func Logs(ctx context.Context, network transport.Network, server string, creds *auth.Credentials, r LogRequest) ([]ranklog.RankLog, error) {
+	ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
+	defer cancel()
+	logs, err := endpointAt(network, server, creds).logs(ctx, r)
+	return logs, requestError(server, "read the logs of ranks", err)
+}
+
+// logs requests and decodes the logs of ranks. A server that has no logs answers STATUS, which follows the request.
+func (g endpoint) logs(ctx context.Context, r LogRequest) (logs []ranklog.RankLog, err error) {
+	answer, err := g.request(ctx, &protocol.LogRequestFrame{UniqueID: r.Job.UniqueID, RunKey: r.Job.RunKey, Rank: r.Rank, Lines: uint32(r.Lines)}, &protocol.StatusFrame{})
+	if err != nil {
+		return nil, err
+	}
+	switch f := answer.(type) {
+	case *protocol.LogsFrame:
+		return logs, json.Unmarshal([]byte(f.JSON), &logs)
+	case *protocol.JobsFrame:
+		return nil, errors.New("this server is of an older release, which keeps no logs of ranks: replace it by the release of this program")
+	case *protocol.RefusedFrame:
+		return nil, g.refusal(f)
+	}
+	return nil, &protocol.FrameError{Type: protocol.TypeOf(answer), Err: errors.New("want LOGS in answer to LOG_REQUEST")}
+}
+
 // Cancellation names a job to cancel.
 type Cancellation struct {
 	Job    protocol.Job
@@ -94,13 +128,16 @@ func Cancel(ctx context.Context, network transport.Network, server string, creds
 	return requestError(server, "cancel a job", err)
 }
 
-// request sends one frame over a connection of its own, and returns the answer.
-func (g endpoint) request(ctx context.Context, question protocol.Frame) (answer protocol.Frame, err error) {
+// request sends frames over a connection of its own, and returns the first answer.
+func (g endpoint) request(ctx context.Context, questions ...protocol.Frame) (answer protocol.Frame, err error) {
 	conn, _, err := g.connect(ctx, func(c net.Conn, frames *protocol.FrameReader) error {
-		b, err := protocol.AppendFrame(nil, question)
-		if err == nil {
-			_, err = c.Write(b)
+		var b []byte
+		for _, q := range questions {
+			if b, err = protocol.AppendFrame(b, q); err != nil {
+				return err
+			}
 		}
+		_, err = c.Write(b)
 		if err == nil {
 			answer, err = frames.Next()
 		}

@@ -47,6 +47,9 @@ func (m *Member) dispatch(f protocol.Frame) {
 	case *protocol.CollectFrame:
 		m.onCollect(f)
 		return
+	case *protocol.ClockAnswerFrame:
+		m.onClockAnswer(f)
+		return
 	case *protocol.VerdictFrame:
 		m.endPending(f.Cause)
 		return
@@ -157,6 +160,7 @@ func (m *Member) onEpochEnd(f *protocol.EpochEndFrame) {
 		})
 		return
 	}
+	m.cfg.Log.Debug("epoch ended by the server", "rank", m.cfg.Rank, "of", f.Cause.Rank, "fault", f.Cause.Fault.String(), "why", f.Cause.Why)
 	// Seal comes first: after POSITION this rank must not complete another step in this epoch.
 	at := m.cfg.Steps.Seal(f.Epoch)
 	m.change(func() {

@@ -4,6 +4,8 @@ package client
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
@@ -17,6 +19,7 @@ func (m *Member) Complete(ctx context.Context, sha256 [32]byte, owes []string) (
 	if m.Streams() {
 		return owes, nil
 	}
+	m.sendTraffic()
 	if err := m.sendLogged(&protocol.CompleteFrame{Epoch: m.epoch(), Step: m.cfg.Steps.Position().Completed.Step, Model: sha256, Owed: owes}); err != nil {
 		return nil, m.writeError("complete the job", err)
 	}
@@ -56,6 +59,7 @@ func (m *Member) Finish(ctx context.Context) error {
 	if m.vwServer {
 		return nil
 	}
+	m.sendLastLogs() // the server may end the connection as soon as all ranks have delivered
 	if m.Streams() {
 		if err := m.write(&protocol.LeaveFrame{Epoch: m.epoch(), Reason: "done"}); err != nil {
 			return m.writeError("leave the job", err)
@@ -82,6 +86,13 @@ func (m *Member) writeError(doing string, err error) error {
 	_ = m.wait(ctx, doing, func() bool { return m.gotFinished })
 	if cause := m.Cause(); cause != nil {
 		return cause
+	}
+	m.mu.Lock()
+	lost, since := m.serverErr, m.serverLostAt
+	m.mu.Unlock()
+	if lost != nil && !m.cfg.reconnects() {
+		err = fmt.Errorf("it ended the connection %v ago (%w): it has ended or was restarted, and with allreduce.Config.OnLoss=abort a rank does not reconnect",
+			time.Since(since).Round(100*time.Millisecond), lost)
 	}
 	return m.serverError(doing, err)
 }

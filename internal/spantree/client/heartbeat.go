@@ -59,7 +59,7 @@ func (m *Member) idle() bool {
 	return m.serverErr != nil || m.cause != nil || m.gotFinished || m.conn == nil
 }
 
-// sendHeartbeats sends heartbeats until stop, each followed by the progress if that has changed.
+// sendHeartbeats sends heartbeats until stop, each followed by the progress if that has changed, and by the counts.
 func (m *Member) sendHeartbeats() {
 	t := time.NewTicker(m.cfg.Heartbeat)
 	defer t.Stop()
@@ -84,12 +84,32 @@ func (m *Member) sendHeartbeats() {
 			m.cfg.Events.Add(events.Event{Kind: events.Wait, Number: w.Collective, Peer: w.Rank, Name: w.Text}, time.Now())
 		}
 		err := m.write(&protocol.HeartbeatFrame{Seq: seq, Epoch: m.epoch(), WaitsFor: w.Rank, Collective: w.Collective, Waits: protocol.Clip(w.Text, protocol.MaxWaits)})
+		m.askClock()
 		if err == nil && !reported && progress != (protocol.Progress{}) {
 			m.mu.Lock()
 			m.reported = m.progress == progress
 			m.mu.Unlock()
 			_ = m.write(&protocol.ReportFrame{Epoch: m.epoch(), Progress: progress})
 		}
+		if err == nil && seq%m.trafficEvery() == 0 {
+			m.sendTraffic()
+		}
+	}
+}
+
+// bigJob is the number of ranks above which counts are sent less often, so that the server's work for them does not grow.
+const bigJob = 1024
+
+// trafficEvery returns the number of heartbeats from one TRAFFIC to the next.
+func (m *Member) trafficEvery() uint64 { return 1 + uint64(m.cfg.Total-1)/bigJob }
+
+// sendTraffic sends the counts of this rank. A failed write is ignored: the reader handles the end of the connection.
+func (m *Member) sendTraffic() {
+	if m.cfg.Traffic == nil || m.rank() < 0 {
+		return
+	}
+	if c := m.cfg.Traffic(); c != nil {
+		_ = m.write(&protocol.TrafficFrame{Counts: *c})
 	}
 }
 

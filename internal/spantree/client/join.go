@@ -17,6 +17,8 @@ import (
 	"github.com/gvw-project/gvw/allreduce/topo"
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/internal/monitor/events"
+	"github.com/gvw-project/gvw/internal/monitor/ranklog"
+	"github.com/gvw-project/gvw/internal/monitor/traffic"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
@@ -93,6 +95,12 @@ type JoinConfig struct {
 	Steps StepTracker
 	// Events has the last events of this rank, which the server collects after a fault; nil: none.
 	Events *events.Ring
+	// Traffic returns the counts of this rank. Each heartbeat calls it; it must return at once. nil: none are sent.
+	Traffic func() *traffic.Counts
+	// Clock measures its offset from the server's clock; nil: there is no exchange.
+	Clock Clock
+	// Logs has the lines of the log that go to the server; nil: none do.
+	Logs *ranklog.Queue
 	// Log receives the progress of the job; nil: it is discarded.
 	Log *slog.Logger
 }

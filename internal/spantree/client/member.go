@@ -41,6 +41,7 @@ type Member struct {
 	gotFinished     bool
 	model           [32]byte         // SHA-256 in FINISHED; valid with gotFinished
 	serverErr       error            // the server is lost for good; nil: it is not
+	serverLostAt    time.Time        // since when; valid with serverErr
 	server          uint64           // incarnation, as in WELCOME
 	serverRestarted bool             // it is not the server that this rank has joined first
 	lastFrame       time.Time        // from the server
@@ -48,6 +49,7 @@ type Member struct {
 	sent            [8]sentHeartbeat // the newest ones, by seq modulo 8
 	progress        protocol.Progress
 	reported        bool             // progress was sent
+	exchanges       int              // answers to CLOCK
 	closing         bool             // Close was called
 	pendingEnd      error            // cause in a final EPOCH_END after which VERDICT is due; nil: none
 	verdictWithin   time.Duration    // in which VERDICT is due after a final EPOCH_END; 0: it does not follow
@@ -78,6 +80,10 @@ func newMember(cfg JoinConfig, conn net.Conn, frames *protocol.FrameReader, join
 	})
 	m.work.Go(func() { m.read(ctx, frames) })
 	m.work.Go(m.sendHeartbeats)
+	m.work.Go(m.askClock)
+	if cfg.Logs != nil {
+		m.work.Go(m.sendLogs)
+	}
 	return m
 }
 
@@ -122,6 +128,7 @@ func (m *Member) Fail(ctx context.Context, reason, detail string) error {
 		return nil // vw's server has no such message
 	}
 	m.sendEvents()
+	m.giveReason("this rank gives up", reason)
 	if err := m.write(&protocol.FailFrame{Epoch: m.epoch(), Reason: protocol.Clip(strings.Join(strings.Fields(reason), " "), protocol.MaxText), Detail: detail}); err != nil {
 		return m.writeError("end the job", err)
 	}
@@ -158,8 +165,13 @@ func (m *Member) Close() error {
 		m.work.Wait()
 		return nil
 	}
-	if !ended && why != "closed" {
+	switch {
+	case ended:
+	case why == "closed":
+		m.sendLastLogs()
+	default:
 		m.sendEvents()
+		m.giveReason("this rank leaves", why)
 	}
 	if !ended && m.write(&protocol.LeaveFrame{Epoch: m.epoch(), Reason: protocol.Clip(why, protocol.MaxText)}) == nil {
 		ctx, cancel := context.WithTimeout(context.Background(), leaveTimeout)

@@ -43,7 +43,7 @@ func (m *Member) serverLost(err error) {
 		if m.serverErr != nil {
 			return
 		}
-		m.serverErr = err
+		m.serverErr, m.serverLostAt = err, time.Now()
 		if !m.closing && !m.gotFinished && m.cause == nil {
 			m.cfg.Log.Warn("server lost, continuing without it", "server", m.cfg.Server, "rank", m.cfg.Rank, "error", err)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/internal/monitor/events"
+	"github.com/gvw-project/gvw/internal/monitor/traffic"
 	"github.com/gvw-project/gvw/internal/spantree/edges"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/internal/spantree/resume"
@@ -31,15 +32,17 @@ type attempt struct {
 	version      string // of its program
 	lastFrame    time.Time
 	lostAfter    time.Duration // silence after which it is lost
+	kernelAck    time.Duration // since its host acknowledged something, while it is silent; 0: unknown
 	ready        bool          // it has sent READY
 	shard        protocol.Shard
 	reported     lastReport
 	progress     protocol.Progress
-	waitText     string   // the event that it waits for, in words
-	complete     bool     // it has sent COMPLETE
-	model        [32]byte // SHA-256, in COMPLETE
-	owed         []string // files not delivered yet
-	deliverSent  bool     // it was sent DELIVER
+	traffic      *traffic.Counts // newest; nil: none
+	waitText     string          // the event that it waits for, in words
+	complete     bool            // it has sent COMPLETE
+	model        [32]byte        // SHA-256, in COMPLETE
+	owed         []string        // files not delivered yet
+	deliverSent  bool            // it was sent DELIVER
 	epochState
 	speed
 	waits  edges.Waits    // of its heartbeats

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gvw-project/gvw/internal/monitor/events"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
@@ -89,7 +90,7 @@ func (m *Machine) advanceEnding(j *job) {
 func (m *Machine) deliver(j *job) bool {
 	all := slices.DeleteFunc(j.members(), func(a *attempt) bool { return !a.complete })
 	if why := modelMismatch(all); why != "" {
-		m.fail(j, protocol.Cause{Kind: protocol.CauseRefused, Code: protocol.ServerFault, Rank: -1, Why: why})
+		m.fail(j, protocol.Cause{Kind: protocol.CauseRefused, Code: protocol.ServerFault, Fault: events.FaultModels, Rank: -1, Why: why})
 		return false
 	}
 	if len(all) > 0 {
@@ -161,7 +162,7 @@ func (m *Machine) onPersisted(ev Persisted) {
 			m.finished.Add(j.finished(m.wall)) // the journal has the record
 		}
 	case ev.Err != nil:
-		m.fail(j, protocol.Cause{Kind: protocol.CauseRefused, Code: protocol.ServerFault, Rank: -1, Why: fmt.Sprintf("the server cannot write its journal: %v", ev.Err)})
+		m.fail(j, protocol.Cause{Kind: protocol.CauseRefused, Code: protocol.ServerFault, Fault: events.FaultJournal, Rank: -1, Why: fmt.Sprintf("the server cannot write its journal: %v", ev.Err)})
 	default:
 		m.finished.Add(j.finished(m.wall))
 		m.finish(j)
@@ -171,7 +172,7 @@ func (m *Machine) onPersisted(ev Persisted) {
 // watchJournal fails a job whose record does not reach the disk in time.
 func (m *Machine) watchJournal(j *job) {
 	if j.phase == ending && j.finish.receipt != 0 && m.Now.Sub(j.finish.sentAt) > m.JournalTimeout {
-		m.fail(j, protocol.Cause{Kind: protocol.CauseRefused, Code: protocol.ServerFault, Rank: -1, Why: fmt.Sprintf(
+		m.fail(j, protocol.Cause{Kind: protocol.CauseRefused, Code: protocol.ServerFault, Fault: events.FaultJournal, Rank: -1, Why: fmt.Sprintf(
 			"every file is delivered, but the journal has not recorded the end of the job within %v: check the disk of the server's journal", m.JournalTimeout)})
 	}
 }

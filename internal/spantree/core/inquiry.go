@@ -3,13 +3,14 @@
 package core
 
 import (
+	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/gvw-project/gvw/internal/monitor/cause"
 	"github.com/gvw-project/gvw/internal/monitor/events"
+	"github.com/gvw-project/gvw/internal/monitor/ranklog"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
@@ -27,6 +28,8 @@ const (
 	maxInquiries = 16
 	// inquiryEvents limits the events that all ranks of a job are asked for.
 	inquiryEvents = 16384
+	// strangerLasts is the time for which a refused client without credentials may explain a missing rank.
+	strangerLasts = 10 * time.Minute
 	// leastEvents is the number of events that each rank is asked for at least.
 	leastEvents = 8
 )
@@ -34,6 +37,7 @@ const (
 // inquiry is an inquiry that runs.
 type inquiry struct {
 	number   uint64
+	job      *job
 	evidence cause.Evidence
 	asked    map[ConnID]*cause.Rank // ranks that have not answered
 	until    time.Time
@@ -42,6 +46,7 @@ type inquiry struct {
 
 // FaultFound reports the cause of a fault, with the evidence.
 type FaultFound struct {
+	Logs     []ranklog.RankLog // last lines of the ranks that send them
 	Evidence cause.Evidence
 	Verdict  cause.Verdict
 	At       time.Time // of the calendar
@@ -60,7 +65,7 @@ func (m *Machine) inquire(j *job, e cause.Evidence, verdict time.Duration) *inqu
 		return nil
 	}
 	m.inquiriesSoFar++
-	q := &inquiry{number: m.inquiriesSoFar, evidence: e, asked: map[ConnID]*cause.Rank{}, until: m.Now.Add(inquiryTimeout)}
+	q := &inquiry{number: m.inquiriesSoFar, job: j, evidence: e, asked: map[ConnID]*cause.Rank{}, until: m.Now.Add(inquiryTimeout)}
 	q.evidence.Job, q.evidence.Epoch, q.evidence.Total = j.id.String(), uint64(j.epoch.N), j.total
 	if lost := j.newestLoss; lost != nil && j.holders[lost.rank] == nil && e.Rank == lost.rank {
 		all = append(all, lost)
@@ -75,7 +80,7 @@ func (m *Machine) inquire(j *job, e cause.Evidence, verdict time.Duration) *inqu
 		}
 	}
 	if j.phase == filling || e.How == cause.GaveUp {
-		q.evidence.Missing = j.missingRanks()
+		q.evidence.Missing = m.missingRanks(j)
 	}
 	m.inquiries = append(m.inquiries, q)
 	return q
@@ -84,9 +89,9 @@ func (m *Machine) inquire(j *job, e cause.Evidence, verdict time.Duration) *inqu
 // evidence returns what is known of an attempt.
 func (a *attempt) evidence(now time.Time) *cause.Rank {
 	s := a.status(now)
-	r := &cause.Rank{Rank: a.rank, Host: a.host, State: s.State, WaitsFor: -1, Waits: a.waitText, Events: a.events}
+	r := &cause.Rank{Rank: a.rank, Host: a.host, Address: a.from.Host, State: s.State, WaitsFor: -1, Waits: a.waitText, Events: a.events}
 	if !a.vw {
-		r.Silent = now.Sub(a.lastFrame)
+		r.Silent, r.KernelAck = now.Sub(a.lastFrame), a.kernelAck
 	}
 	if a.waits.Epoch == a.job.epoch && !a.waits.At.IsZero() {
 		r.WaitsFor, r.Collective = a.waits.For, a.waits.Collective
@@ -95,7 +100,7 @@ func (a *attempt) evidence(now time.Time) *cause.Rank {
 }
 
 // missingRanks returns the ranks without an attempt, with the reason if one is known.
-func (j *job) missingRanks() map[int]string {
+func (m *Machine) missingRanks(j *job) map[int]string {
 	missing := map[int]string{}
 	for _, r := range j.missing() {
 		if len(missing) == maxNamed {
@@ -106,6 +111,8 @@ func (j *job) missingRanks() map[int]string {
 			missing[r] = "it left: " + d.why
 		} else if j.refusals.count > 0 {
 			missing[r] = "an attempt was refused: " + j.refusals.newest
+		} else if s := m.stranger; !s.at.IsZero() && m.Now.Sub(s.at) < strangerLasts {
+			missing[r] = fmt.Sprintf("a client at %s was refused %v ago: %s", s.host, m.Now.Sub(s.at).Round(time.Second), s.why)
 		}
 	}
 	return missing
@@ -113,12 +120,11 @@ func (j *job) missingRanks() map[int]string {
 
 // evidenceOf returns the beginning of the evidence: the cause as the server has seen it.
 func evidenceOf(c protocol.Cause) cause.Evidence {
-	e := cause.Evidence{How: cause.Server, Rank: c.Rank, Peer: -1, Host: c.Host, Why: c.Why}
+	e := cause.Evidence{How: cause.Server, Fault: c.Fault, Rank: c.Rank, Peer: -1, Host: c.Host, Why: c.Why}
 	switch c.Kind {
 	case protocol.CauseLost:
-		e.How, e.Loss = cause.Lost, lossKind(c.Why)
-		if strings.HasPrefix(c.Why, leftText) {
-			e.How, e.Loss = cause.GaveUp, ""
+		if e.How = cause.Lost; c.Fault == events.FaultLeft {
+			e.How = cause.GaveUp
 		}
 	case protocol.CauseGaveUp:
 		e.How = cause.GaveUp
@@ -126,29 +132,6 @@ func evidenceOf(c protocol.Cause) cause.Evidence {
 		e.How = cause.Edge
 	}
 	return e
-}
-
-// The beginnings of the reasons for the loss of a rank.
-const (
-	silentText     = "silent for "
-	leftText       = "it left"
-	unansweredText = "it has not answered EPOCH_END within "
-	frameText      = "it sent "
-)
-
-// lossKind returns how a rank was lost.
-func lossKind(why string) cause.Loss {
-	switch {
-	case strings.HasPrefix(why, silentText):
-		return cause.Silent
-	case strings.HasPrefix(why, unansweredText):
-		return cause.Unanswered
-	case strings.HasPrefix(why, frameText), strings.HasPrefix(why, "malformed "):
-		return cause.Protocol
-	case strings.HasPrefix(why, "connection lost: ") && !strings.Contains(why, "reset by peer"):
-		return cause.Broken
-	}
-	return cause.Ended
 }
 
 // inquireEnd asks about the fault that ends an epoch, or the whole job.
@@ -224,7 +207,11 @@ func (m *Machine) endInquiries() {
 func (m *Machine) endInquiry(q *inquiry) {
 	v := cause.Judge(q.evidence)
 	m.log(slog.LevelWarn, "cause found", slog.String("job", q.evidence.Job), slog.Int("rank", v.Rank), slog.String("kind", string(v.Kind)), slog.String("cause", v.Line))
-	m.do(FaultFound{Evidence: q.evidence, Verdict: v, At: m.wall.UTC()})
+	m.do(FaultFound{Evidence: q.evidence, Verdict: v, At: m.wall.UTC(), Logs: m.logs.Tails(q.job.id, faultLines, faultLogBytes)})
+	q.job.found = &protocol.FoundCause{Rank: v.Rank, Kind: string(v.Kind), Line: v.Line}
+	if q.job.phase == failed {
+		m.endings.Explain(q.job.id, q.job.generation, q.job.found)
+	}
 	f := &protocol.VerdictFrame{Number: q.number, Rank: v.Rank, Cause: protocol.Clip(v.Line, protocol.MaxText)}
 	for _, conn := range q.held {
 		m.do(SendFrame{conn, f})

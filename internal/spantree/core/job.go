@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/internal/invariant"
+	"github.com/gvw-project/gvw/internal/monitor/events"
+	"github.com/gvw-project/gvw/internal/monitor/traffic"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/internal/spantree/resume"
 	"github.com/gvw-project/gvw/internal/spantree/retry"
@@ -46,8 +48,10 @@ type job struct {
 	restart    restart
 	waitReport waitReport
 	refusals   refusalCount
-	newestLoss *attempt  // the holder that was lost last; nil: none
-	nextStall  time.Time // of the next inquiry about a stall
+	newestLoss *attempt             // the holder that was lost last; nil: none
+	nextStall  time.Time            // of the next inquiry about a stall
+	found      *protocol.FoundCause // by the newest inquiry; nil: none has ended
+	traffic    *traffic.Counts      // of all attempts; nil: none has sent counts
 }
 
 // agreement is what all ranks of a job must agree on. The first native attempt sets it.
@@ -134,6 +138,7 @@ type refusalCount struct {
 // departure is the end of an attempt that was a rank's holder.
 type departure struct {
 	host, why string
+	fault     events.Fault
 	at        time.Time
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/topo"
+	"github.com/gvw-project/gvw/internal/monitor/events"
 	"github.com/gvw-project/gvw/internal/spantree/edges"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
@@ -78,7 +79,7 @@ func (m *Machine) onAsk(a *attempt, f *protocol.AskFrame) {
 		m.pullFromAnother(a, f)
 	case peer == nil || peer == a:
 	case j.phase == ending:
-		m.endEpoch(j, linkCause(a, peer, f.Detail))
+		m.endEpoch(j, linkCause(a, peer, f.Fault, f.Detail))
 	case j.phase == wired:
 		q := pendingAsk{from: a, peer: peer, collective: f.Collective, fault: f.Fault, detail: f.Detail, at: m.Now}
 		if old, ok := j.links.asks[a.rank]; ok && old.unopened() && q.unopened() && old.from == a && old.peer == peer {
@@ -92,11 +93,15 @@ func (m *Machine) onAsk(a *attempt, f *protocol.AskFrame) {
 }
 
 // linkCause returns the cause of an epoch that a faulty edge has ended. It names both ends.
-func linkCause(near, far *attempt, detail string) protocol.Cause {
-	return protocol.Cause{
+func linkCause(near, far *attempt, f protocol.EdgeFault, detail string) protocol.Cause {
+	c := protocol.Cause{
 		Kind: protocol.CauseLink, Rank: far.rank, Host: far.host,
 		Why: fmt.Sprintf("the edge between rank %d (%s) and rank %d (%s): %s", near.rank, near.host, far.rank, far.host, detail),
 	}
+	if f == protocol.EdgeCorrupts {
+		c.Fault = events.FaultCorrupt
+	}
+	return c
 }
 
 // decideAsks charges the first edge, by rank, for which there is a decision.
@@ -120,7 +125,7 @@ func (m *Machine) decideAsks(j *job) {
 			continue
 		}
 		a, b := j.holders[near], j.holders[far]
-		c := linkCause(a, b, j.chargeWords(a, b, why))
+		c := linkCause(a, b, q.fault, j.chargeWords(a, b, why))
 		if !j.recovers() {
 			m.fail(j, c)
 			return
@@ -260,7 +265,7 @@ func (m *Machine) evict(a *attempt, why string) {
 	}
 	m.log(slog.LevelWarn, "attempt evicted", append(a.attrs(), slog.String("why", why))...)
 	m.send(a, &protocol.FencedFrame{Epoch: j.epoch, Reason: protocol.Clip(why, protocol.MaxText)})
-	m.lose(a, why)
+	m.lose(a, events.FaultDropped, why)
 }
 
 // chargeTable lists the charges, for the person who looks for the broken part of the network.

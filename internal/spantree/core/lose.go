@@ -6,11 +6,12 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/gvw-project/gvw/internal/monitor/events"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // lose processes the end of an attempt: its connection has ended, or it is fenced.
-func (m *Machine) lose(a *attempt, why string) {
+func (m *Machine) lose(a *attempt, f events.Fault, why string) {
 	j := a.job
 	if a.isHolder {
 		j.newestLoss = a
@@ -22,10 +23,10 @@ func (m *Machine) lose(a *attempt, why string) {
 		m.forget(a)
 		m.closeEmpty(j)
 	case j.recovers() && j.phase != filling:
-		m.loseHolder(a, why)
+		m.loseHolder(a, f, why)
 	case j.phase == filling:
 		m.log(slog.LevelWarn, "rank left before the start", append(a.attrs(), slog.String("why", why))...)
-		m.leaveFilling(a, why)
+		m.leaveFilling(a, f, why)
 	case j.phase == ending && a.complete && len(a.owed) == 0:
 		// The rank only waited for the others, so its loss has no effect.
 		m.log(slog.LevelInfo, "rank left after its work was done", append(a.attrs(), slog.String("why", why))...)
@@ -34,17 +35,17 @@ func (m *Machine) lose(a *attempt, why string) {
 		m.advanceEnding(j)
 	default:
 		m.log(slog.LevelWarn, "rank lost", append(a.attrs(), slog.String("why", why))...)
-		m.fail(j, protocol.Cause{Kind: protocol.CauseLost, Rank: a.rank, Host: a.host, Why: why})
+		m.fail(j, lossOf(a, f, why))
 	}
 }
 
 // leaveFilling frees a rank of a job that fills. The wiring remains valid: another attempt of the
 // rank gets the same place in the tree.
-func (m *Machine) leaveFilling(a *attempt, why string) {
+func (m *Machine) leaveFilling(a *attempt, f events.Fault, why string) {
 	j := a.job
 	m.do(CloseConn{a.conn})
 	m.forget(a)
-	j.departed[a.rank] = departure{host: a.host, why: why, at: m.Now}
+	j.departed[a.rank] = departure{host: a.host, fault: f, why: why, at: m.Now}
 	m.promote(j, a.rank)
 	m.wire(j)
 	m.closeEmpty(j)
@@ -59,28 +60,28 @@ func (m *Machine) closeEmpty(j *job) {
 }
 
 // loseHolder processes the loss of a rank's holder.
-func (m *Machine) loseHolder(a *attempt, why string) {
+func (m *Machine) loseHolder(a *attempt, f events.Fault, why string) {
 	j := a.job
 	if m.inGracePeriod(j) {
 		// The attempt may reconnect, or another attempt of its rank may join.
 		m.log(slog.LevelWarn, "rank disconnected in the grace period", append(a.attrs(), slog.String("why", why))...)
 		m.do(CloseConn{a.conn})
 		m.forget(a)
-		j.departed[a.rank] = departure{host: a.host, why: why, at: m.Now}
+		j.departed[a.rank] = departure{host: a.host, fault: f, why: why, at: m.Now}
 		return
 	}
 	if j.phase == ending && a.complete && len(a.owed) == 0 {
 		m.log(slog.LevelInfo, "rank left after its work was done", append(a.attrs(), slog.String("why", why))...)
 		m.do(CloseConn{a.conn})
 		m.forget(a)
-		j.departed[a.rank] = departure{host: a.host, why: why, at: m.Now}
+		j.departed[a.rank] = departure{host: a.host, fault: f, why: why, at: m.Now}
 		// Ranks that are not COMPLETE may still need it.
-		m.endEpoch(j, lossOf(a, why))
+		m.endEpoch(j, lossOf(a, f, why))
 		m.afterLoss(j, a)
 		return
 	}
 	m.log(slog.LevelWarn, "rank lost", append(a.attrs(), slog.String("why", why))...)
-	if c := m.vacate(a, why); a.wired == j.epoch {
+	if c := m.vacate(a, f, why); a.wired == j.epoch {
 		m.endEpoch(j, c)
 	}
 	m.promote(j, a.rank)
@@ -88,7 +89,7 @@ func (m *Machine) loseHolder(a *attempt, why string) {
 }
 
 // vacate removes the holder of a rank, which must then be replaced.
-func (m *Machine) vacate(a *attempt, why string) protocol.Cause {
+func (m *Machine) vacate(a *attempt, f events.Fault, why string) protocol.Cause {
 	j := a.job
 	m.do(CloseConn{a.conn})
 	member := a.wired != protocol.Epoch{}
@@ -96,8 +97,8 @@ func (m *Machine) vacate(a *attempt, why string) protocol.Cause {
 		assign(&j.finish.owedByLost, a.rank, a.owed)
 	}
 	m.forget(a)
-	c := lossOf(a, why)
-	j.departed[a.rank] = departure{host: a.host, why: why, at: m.Now}
+	c := lossOf(a, f, why)
+	j.departed[a.rank] = departure{host: a.host, fault: f, why: why, at: m.Now}
 	if j.noAttempts() {
 		j.wiring.shards = nil // no attempt is left whose sums depend on these data
 	}
@@ -113,8 +114,8 @@ func (m *Machine) vacate(a *attempt, why string) protocol.Cause {
 }
 
 // lossOf returns the cause of an epoch that the loss of a has ended.
-func lossOf(a *attempt, why string) protocol.Cause {
-	return protocol.Cause{Kind: protocol.CauseLost, Rank: a.rank, Host: a.host, Why: why}
+func lossOf(a *attempt, f events.Fault, why string) protocol.Cause {
+	return protocol.Cause{Kind: protocol.CauseLost, Fault: f, Rank: a.rank, Host: a.host, Why: why}
 }
 
 // markVacant records that a rank must be replaced.
@@ -157,11 +158,11 @@ func (m *Machine) onLeave(a *attempt, f *protocol.LeaveFrame) {
 	j := a.job
 	m.send(a, &protocol.FinishedFrame{Epoch: j.epoch})
 	if !j.vwStream {
-		why := leftText
+		why := "it left"
 		if f.Reason != "" {
 			why += ": " + f.Reason
 		}
-		m.lose(a, why)
+		m.lose(a, events.FaultLeft, why)
 		return
 	}
 	m.log(slog.LevelInfo, "rank left", append(a.attrs(), slog.String("reason", f.Reason))...)
@@ -177,7 +178,7 @@ func (m *Machine) onLeave(a *attempt, f *protocol.LeaveFrame) {
 func (m *Machine) onFail(a *attempt, f *protocol.FailFrame) {
 	m.log(slog.LevelWarn, "rank gave up", append(a.attrs(), slog.String("reason", f.Reason))...)
 	if a.job.finish.receipt != 0 || !a.isHolder {
-		m.lose(a, f.Reason) // all files are delivered, or another attempt holds the rank
+		m.lose(a, events.FaultLeft, f.Reason) // all files are delivered, or another attempt holds the rank
 		return
 	}
 	m.fail(a.job, protocol.Cause{Kind: protocol.CauseGaveUp, Rank: a.rank, Host: a.host, Why: f.Reason, Detail: f.Detail})

@@ -10,6 +10,8 @@ import (
 
 	"github.com/gvw-project/gvw/internal/clock"
 	"github.com/gvw-project/gvw/internal/invariant"
+	"github.com/gvw-project/gvw/internal/monitor/events"
+	"github.com/gvw-project/gvw/internal/monitor/ranklog"
 	"github.com/gvw-project/gvw/internal/spantree/history"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
@@ -64,11 +66,21 @@ type (
 	// ConnClosed is the end of a connection. The machine ignores it for a connection that it has
 	// closed itself.
 	ConnClosed struct {
-		Conn ConnID
+		Conn  ConnID
+		Fault events.Fault
+		Why   string
+	}
+	// ClientRefused is a client that has no valid secret or certificate. It has not told its rank.
+	ClientRefused struct {
+		From Endpoint
 		Why  string
 	}
 	// TimePassed is a tick. It must follow every TickInterval.
-	TimePassed struct{}
+	TimePassed struct {
+		// Acked is the time since the kernel of a rank's host acknowledged something, for connections
+		// of Silent; those without an entry are unknown.
+		Acked map[ConnID]time.Duration
+	}
 	// DrainRequested ends the admission of new jobs.
 	DrainRequested struct{}
 	// Persisted answers a Persist with a receipt.
@@ -87,6 +99,7 @@ func (FrameReceived) event()   {}
 func (StatusRequested) event() {}
 func (CancelRequested) event() {}
 func (ConnClosed) event()      {}
+func (ClientRefused) event()   {}
 func (TimePassed) event()      {}
 func (DrainRequested) event()  {}
 func (Persisted) event()       {}
@@ -142,7 +155,8 @@ type Rules struct {
 	Remember          int           // number of finished runs that are remembered
 	RememberBytes     int64         // their memory, in bytes
 	Version           string        // of the program, for the status
-	RememberFor       time.Duration // their age; also that of ended jobs in the status
+	RememberFor       time.Duration // their age; also that of ended jobs in the status, and of the logs of ranks
+	Logs              ranklog.Limits
 }
 
 // Machine is the state of a server. It is not safe for concurrent use.
@@ -155,7 +169,8 @@ type Machine struct {
 	Now            time.Time // of the clock, which stands still while the server does not run
 	wall           time.Time // of the calendar, for records
 	clock          clock.Clock
-	out            []action // of the current step; reused by the next one
+	started        time.Time // first time of the calendar that it was given
+	out            []action  // of the current step; reused by the next one
 	jobs           map[protocol.Job]*job
 	order          []*job // the same, oldest first, so that nothing depends on the order of a map
 	Conns          map[ConnID]*attempt
@@ -163,6 +178,8 @@ type Machine struct {
 	outcomes       history.Outcomes
 	endings        history.Jobs
 	refused        history.Refusals
+	logs           ranklog.Store[protocol.Job]
+	stranger       stranger  // the newest client without valid credentials
 	Grace          time.Time // until then attempts of jobs that ran before a restart may reconnect
 	draining       bool
 	receipts       uint64 // the newest receipt
@@ -179,7 +196,7 @@ func NewMachine(r Rules, term uint32, incarnation uint64, random func([]byte)) *
 	return &Machine{
 		Rules: r, Term: term, Incarnation: incarnation, random: random, clock: clock.Clock{Tick: r.Tick},
 		jobs: map[protocol.Job]*job{}, Conns: map[ConnID]*attempt{}, awaiting: map[uint64]*job{},
-		finished: history.NewRuns(r.Remember, r.RememberBytes, r.RememberFor),
+		finished: history.NewRuns(r.Remember, r.RememberBytes, r.RememberFor), logs: ranklog.Store[protocol.Job]{Limits: r.Logs},
 	}
 }
 
@@ -190,9 +207,18 @@ const reportedPause = time.Second
 func (m *Machine) Read(now time.Time) {
 	var pause time.Duration
 	m.wall = now
+	if m.started.IsZero() {
+		m.started = now
+	}
 	if m.Now, pause = m.clock.Read(now); pause >= reportedPause {
 		m.log(slog.LevelWarn, "this server was paused: the time does not count as silence of ranks", slog.String("for", pause.Round(time.Millisecond).String()))
 	}
+}
+
+// stranger is a client without valid credentials. It may be a rank for which a job waits.
+type stranger struct {
+	host, why string
+	at        time.Time // zero: there was none
 }
 
 // mayReturn reports whether an attempt whose connection has ended may reconnect: during a pause of
@@ -218,15 +244,19 @@ func (m *Machine) Step(now time.Time, ev Event) []action {
 		m.onFrame(ev)
 	case StatusRequested:
 		m.onStatus(ev)
+	case LogsRequested:
+		m.onLogs(ev)
 	case CancelRequested:
 		m.onCancel(ev)
 	case ConnClosed:
 		m.unanswered(ev.Conn)
 		if a := m.Conns[ev.Conn]; a != nil && !m.mayReturn(a) {
-			m.lose(a, ev.Why)
+			m.lose(a, ev.Fault, ev.Why)
 		}
+	case ClientRefused:
+		m.stranger = stranger{host: ev.From.Host, why: ev.Why, at: m.Now}
 	case TimePassed:
-		m.onTick()
+		m.onTick(ev)
 	case DrainRequested:
 		m.onDrain()
 	case Persisted:
@@ -272,8 +302,12 @@ func (m *Machine) onFrame(ev FrameReceived) {
 		return // the machine has closed the connection; the frame was sent before that
 	}
 	a.lastFrame = m.Now
+	if f, ok := ev.Frame.(*protocol.LogFrame); ok {
+		m.onLog(a, f)
+		return
+	}
 	if a.rank < 0 && !allowedFromSpare(ev.Frame) {
-		m.lose(a, fmt.Sprintf("it has no rank, and sent %v", protocol.TypeOf(ev.Frame)))
+		m.lose(a, events.FaultProtocol, fmt.Sprintf("it has no rank, and sent %v", protocol.TypeOf(ev.Frame)))
 		return
 	}
 	switch f := ev.Frame.(type) {
@@ -281,8 +315,12 @@ func (m *Machine) onFrame(ev FrameReceived) {
 		m.onReady(a, f)
 	case *protocol.HeartbeatFrame:
 		m.onHeartbeat(a, f)
+	case *protocol.ClockFrame:
+		m.onClock(a, f)
 	case *protocol.ReportFrame:
 		m.onReport(a, f)
+	case *protocol.TrafficFrame:
+		a.onTraffic(f)
 	case *protocol.CompleteFrame:
 		m.onComplete(a, f)
 	case *protocol.DeliveredFrame:
@@ -297,31 +335,33 @@ func (m *Machine) onFrame(ev FrameReceived) {
 		m.onPosition(a, f)
 	default:
 		m.log(slog.LevelWarn, "frame refused: only servers send it", append(a.attrs(), slog.String("frame", protocol.TypeOf(ev.Frame).String()))...)
-		m.lose(a, fmt.Sprintf("it sent a frame of a server, %v", protocol.TypeOf(ev.Frame)))
+		m.lose(a, events.FaultProtocol, fmt.Sprintf("it sent a frame of a server, %v", protocol.TypeOf(ev.Frame)))
 	}
 }
 
 // onTick checks all limits of time. It visits a copy of the jobs, since a limit may remove one.
-func (m *Machine) onTick() {
+func (m *Machine) onTick(ev TimePassed) {
 	m.finished.Expire(m.wall)
 	m.endings.Expire(m.wall, m.RememberFor)
 	m.outcomes.Expire(m.Now, m.Remember, m.RememberFor)
 	m.refused.Expire(m.Now)
+	m.logs.Expire(m.wall, m.RememberFor)
 	m.endInquiries()
 	for _, j := range slices.Clone(m.order) {
 		for _, a := range j.everybody() {
+			a.kernelAck = ev.Acked[a.conn]
 			switch {
 			case j.phase == failed || m.Conns[a.conn] != a:
 			case !a.vw && m.Now.Sub(a.lastFrame) > a.lostAfter:
-				why := fmt.Sprintf(silentText+"%v", m.Now.Sub(a.lastFrame).Round(time.Millisecond))
+				why := fmt.Sprintf("silent for %v", m.Now.Sub(a.lastFrame).Round(time.Millisecond))
 				if j.phase == filling || j.recovers() {
 					m.send(a, &protocol.FencedFrame{Epoch: j.epoch, Reason: why})
 				}
-				m.lose(a, why)
+				m.lose(a, events.FaultSilent, why)
 			case a.vw && !a.kidsSent && m.Now.Sub(a.joined) > m.IdleFor:
-				m.lose(a, fmt.Sprintf("its job has not filled within %v", m.IdleFor))
+				m.lose(a, events.FaultDropped, fmt.Sprintf("its job has not filled within %v", m.IdleFor))
 			case a.vw && a.kidsSent && !a.hasPort && m.Now.Sub(a.kidsAt) > m.PortTimeout:
-				m.lose(a, fmt.Sprintf("it has not sent its port within %v", m.PortTimeout))
+				m.lose(a, events.FaultSilent, fmt.Sprintf("it has not sent its port within %v", m.PortTimeout))
 			}
 		}
 		m.endGracePeriod(j)
@@ -337,6 +377,22 @@ func (m *Machine) onTick() {
 			j.waitReport.nextLog = m.Now.Add(j.waitReport.logGap)
 		}
 	}
+}
+
+// probeFor is the time before the loss of a silent rank in which the server observes whether the kernel of its host
+// still answers.
+const probeFor = 5 * time.Second
+
+// Silent appends the connections of the ranks that will soon be lost by their silence.
+func (m *Machine) Silent(dst []ConnID) []ConnID {
+	for _, j := range m.order {
+		for _, a := range j.everybody() {
+			if from := max(a.lostAfter/2, a.lostAfter-probeFor); !a.vw && m.Now.Sub(a.lastFrame) > from && m.Conns[a.conn] == a {
+				dst = append(dst, a.conn)
+			}
+		}
+	}
+	return dst
 }
 
 // onDrain ends the admission of new jobs, and logs the jobs for which the server waits.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gvw-project/gvw/internal/monitor/events"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
@@ -119,7 +120,7 @@ func scripted(m *Machine, what, client byte) Event {
 	case 11:
 		return []Event{FrameReceived{conn, &protocol.LeaveFrame{}}, FrameReceived{conn, &protocol.FailFrame{Reason: "x"}}}[what>>7]
 	case 12:
-		return ConnClosed{conn, "closed"}
+		return ConnClosed{conn, events.FaultEnded, "closed"}
 	case 13:
 		if client>>5&1 != 0 {
 			return []Event{

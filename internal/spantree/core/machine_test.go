@@ -19,6 +19,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/gvw-project/gvw/internal/monitor/events"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
@@ -341,7 +342,7 @@ func parseEvent(m *Machine, words []string) (Event, error) {
 	case "status":
 		return StatusRequested{conn}, nil
 	case "close":
-		return ConnClosed{conn, "connection closed"}, nil
+		return ConnClosed{conn, events.FaultEnded, "connection closed"}, nil
 	case "tick":
 		return TimePassed{}, nil
 	case "drain":
@@ -403,7 +404,7 @@ func fields(f any) string {
 		case protocol.Epoch:
 			fmt.Fprintf(&b, " %s=%v.%x", name, x, x.Incarnation)
 		case protocol.Cause:
-			fmt.Fprintf(&b, " cause=%d code=%d rank=%d host=%q why=%q", x.Kind, x.Code, x.Rank, x.Host, x.Why)
+			fmt.Fprintf(&b, " cause=%d code=%d fault=%q rank=%d host=%q why=%q", x.Kind, x.Code, x.Fault, x.Rank, x.Host, x.Why)
 		case protocol.DeliveredFile:
 			fmt.Fprintf(&b, " rank %d delivered %q", x.Rank, x.File)
 		case []protocol.DeliveredFile:

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gvw-project/gvw/internal/monitor/events"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/internal/spantree/resume"
 )
@@ -162,7 +163,7 @@ func (m *Machine) evictStranded(a *attempt) {
 	}
 	why := fmt.Sprintf("it gets no missing data from any source (%s): check the network between them", strings.Join(names, ", "))
 	if j.evictions.stranded[a.rank] == a.from.Host {
-		c := lossOf(a, why+"; an earlier attempt of the rank on this host had the same fault")
+		c := lossOf(a, events.FaultDropped, why+"; an earlier attempt of the rank on this host had the same fault")
 		m.fail(j, c)
 		return
 	}
@@ -191,7 +192,7 @@ func (m *Machine) pullFromAnother(a *attempt, f *protocol.AskFrame) {
 		}
 		return
 	}
-	m.log(slog.LevelWarn, "edge charged", slog.String("job", j.id.String()), slog.String("why", linkCause(a, a.pullsFrom, f.Detail).Why))
+	m.log(slog.LevelWarn, "edge charged", slog.String("job", j.id.String()), slog.String("why", linkCause(a, a.pullsFrom, f.Fault, f.Detail).Why))
 	if !a.cut(a.pullsFrom) {
 		a.cutOff = append(a.cutOff, a.pullsFrom)
 	}
@@ -257,7 +258,7 @@ func (m *Machine) reopen(j *job) {
 		v, ok := j.losses.vacant[r]
 		if !ok {
 			g := j.departed[r]
-			v.cause = protocol.Cause{Kind: protocol.CauseLost, Rank: r, Host: g.host, Why: g.why}
+			v.cause = protocol.Cause{Kind: protocol.CauseLost, Fault: g.fault, Rank: r, Host: g.host, Why: g.why}
 			j.markVacant(r, m.Now, v.cause)
 		}
 		if c.Rank < 0 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/gvw-project/gvw/internal/monitor/events"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/internal/spantree/resume"
 	"github.com/gvw-project/gvw/internal/spantree/retry"
@@ -163,14 +164,15 @@ func (m *Machine) watchRecovery(j *job) {
 	if j.lastEnd.unanswered > 0 {
 		for _, a := range j.members() {
 			if a.endSent && !a.answered && !a.complete && m.Now.Sub(a.endSentAt) > a.lostAfter && m.Conns[a.conn] == a {
-				why := fmt.Sprintf(unansweredText+"%v", a.lostAfter)
+				why := fmt.Sprintf("it has not answered EPOCH_END within %v", a.lostAfter)
 				m.send(a, &protocol.FencedFrame{Epoch: j.epoch, Reason: why})
-				m.lose(a, why)
+				m.lose(a, events.FaultUnanswered, why)
 			}
 		}
 	}
 	for _, r := range sortedRanks(j.losses.vacant) {
 		if v := j.losses.vacant[r]; j.holders[r] == nil && m.Now.Sub(v.since) > j.replaceTimeout {
+			v.cause.Fault = events.FaultNotReplaced
 			v.cause.Why = fmt.Sprintf("%s, and not replaced within %v", v.cause.Why, j.replaceTimeout)
 			m.fail(j, v.cause)
 			return

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gvw-project/gvw/internal/monitor/traffic"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
@@ -59,6 +60,31 @@ func (m *Machine) onHeartbeat(a *attempt, f *protocol.HeartbeatFrame) {
 	if a.reported.change != j.changes || m.Now.Sub(a.reported.at) >= reportInterval {
 		m.sendWaiting(a)
 	}
+}
+
+// onTraffic stores the counts of a rank, and adds them to those of its job.
+func (a *attempt) onTraffic(f *protocol.TrafficFrame) {
+	if a.job.traffic == nil {
+		a.job.traffic = &traffic.Counts{}
+	}
+	a.job.traffic.Add(&f.Counts, a.traffic)
+	a.traffic = &f.Counts
+}
+
+// trafficMemory returns the memory that counts are counted with, in bytes.
+func trafficMemory(c *traffic.Counts) int64 {
+	if c == nil {
+		return 0
+	}
+	const countsBytes, callsBytes, classBytes, edgeBytes = 160, 144, 24, 40
+	return countsBytes + callsBytes*int64(len(c.Calls)) + classBytes*int64(len(c.Classes)) + edgeBytes*int64(len(c.Edges))
+}
+
+// onClock answers with the time. The calendar sets the clock at the start of the server only, since a jump would spoil
+// what ranks have measured before.
+func (m *Machine) onClock(a *attempt, f *protocol.ClockFrame) {
+	now := m.started.UnixNano() + int64(m.wall.Sub(m.started))
+	m.send(a, &protocol.ClockAnswerFrame{Sent: f.Sent, Time: uint64(now), Clock: m.Incarnation})
 }
 
 // sendWaiting sends the newest report to a waiting rank, unless it has got the same one.
@@ -170,7 +196,7 @@ func (m *Machine) onStatus(ev StatusRequested) {
 }
 
 // statusJSON returns the status in JSON. If it exceeds the limit of a frame, it omits the ended jobs,
-// then the ranks, and then shortens the options.
+// then the counts of the ranks, then the ranks, and then shortens the options.
 func (m *Machine) statusJSON() string {
 	s := m.Status()
 	each := func(shorten func(*protocol.JobStatus)) {
@@ -181,6 +207,13 @@ func (m *Machine) statusJSON() string {
 	for _, shorten := range []func(){
 		func() {},
 		func() { s.Ended = nil },
+		func() {
+			each(func(j *protocol.JobStatus) {
+				for i := range j.Ranks {
+					j.Ranks[i].Traffic = nil
+				}
+			})
+		},
 		func() { each(func(j *protocol.JobStatus) { j.Ranks = nil }) },
 		func() { each(func(j *protocol.JobStatus) { j.Options = protocol.Clip(j.Options, 100) }) },
 	} {
@@ -208,6 +241,7 @@ func (m *Machine) Status() protocol.ServerStatus {
 			js.Epoch = j.epoch.String()
 		}
 		js.Spares, js.Refused, js.Refusal = len(j.spares), j.refusals.count, j.refusals.newest
+		js.Found = j.found
 		if j.policy != protocol.Abort {
 			js.OnLoss = j.policy.String()
 			js.Removed = sortedRanks(j.removed)
@@ -215,6 +249,9 @@ func (m *Machine) Status() protocol.ServerStatus {
 		}
 		if l := &j.losses; !l.newestAt.IsZero() {
 			js.LastLoss = &protocol.LossStatus{Epoch: l.newestIn.String(), Rank: l.newest.Rank, Host: l.newest.Host, Why: l.newest.Why, Seconds: m.Now.Sub(l.newestAt).Seconds()}
+		}
+		if j.traffic != nil {
+			js.Traffic = j.traffic.Clone()
 		}
 		for _, a := range j.everybody() {
 			js.Ranks = append(js.Ranks, a.status(m.Now))
@@ -232,6 +269,7 @@ func (a *attempt) status(now time.Time) protocol.RankStatus {
 	r := protocol.RankStatus{
 		Rank: a.rank, Attempt: a.number, Host: a.host, Version: a.version, VW: a.vw, State: "joined", Waits: a.waitText,
 		Pass: a.progress.Pass, Step: a.progress.Step, Steps: a.progress.Number, Examples: a.progress.Examples, Loss: finite(a.progress.Loss), Holdout: finite(a.progress.Holdout),
+		Traffic: a.traffic,
 	}
 	if w := a.waits; w.Epoch == a.wired && !a.vw && (w.Collective > 0 || w.For >= 0 && w.At != (time.Time{})) {
 		r.Collective, r.WaitsSeconds = w.Collective, now.Sub(w.Same).Seconds()
@@ -273,12 +311,12 @@ const JobBytes = 8 << 10
 // MemoryUse returns the memory that clients occupy in the machine, in bytes, as the server's limit
 // counts it.
 func (m *Machine) MemoryUse() (n int64) {
-	n = m.finished.Bytes()
+	n = m.finished.Bytes() + int64(m.logs.Bytes())
 	for _, q := range m.inquiries {
 		n += q.memoryUse()
 	}
 	for _, j := range m.order {
-		n += JobBytes + int64(len(j.options)+len(j.id.RunKey)+len(j.waitReport.text)+len(j.losses.newest.Host)+len(j.losses.newest.Why))
+		n += JobBytes + trafficMemory(j.traffic) + int64(len(j.options)+len(j.id.RunKey)+len(j.waitReport.text)+len(j.losses.newest.Host)+len(j.losses.newest.Why))
 		for _, f := range j.finish.files {
 			n += protocol.FileBytes + int64(len(f.File))
 		}
@@ -291,7 +329,7 @@ func (m *Machine) MemoryUse() (n int64) {
 
 // memoryUse returns the memory that an attempt is counted with, in bytes.
 func (a *attempt) memoryUse() int64 {
-	n := protocol.MemberBytes + int64(len(a.host)+len(a.advertise)+len(a.version)+len(a.waitText)+len(a.reported.report)) + eventsMemory(a.events)
+	n := protocol.MemberBytes + int64(len(a.host)+len(a.advertise)+len(a.version)+len(a.waitText)+len(a.reported.report)) + eventsMemory(a.events) + trafficMemory(a.traffic)
 	for _, f := range a.owed {
 		n += protocol.FileBytes + int64(len(f))
 	}

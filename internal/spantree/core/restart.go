@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gvw-project/gvw/internal/monitor/events"
 	"github.com/gvw-project/gvw/internal/spantree/history"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
@@ -154,7 +155,7 @@ func (m *Machine) rejoin(a *attempt, f *protocol.JoinFrame) *refusal {
 		j.clearHolder(holder)
 		if m.standBy(holder); !j.recovers() {
 			m.send(holder, &protocol.RefusedFrame{Code: protocol.RankHeld, Reason: fmt.Sprintf("rank %d of job %v has a holder from before the server's restart", a.rank, j.id)})
-			m.lose(holder, "another attempt was the holder before the restart")
+			m.lose(holder, events.FaultDropped, "another attempt was the holder before the restart")
 		}
 	}
 	a.wired, a.ready, a.rejoined, a.unknownHistory = f.Epoch, true, true, true
@@ -234,7 +235,11 @@ func (m *Machine) endGracePeriod(j *job) {
 	}
 	c := protocol.Cause{Kind: protocol.CauseLost, Rank: -1, Why: "not all ranks were in the epoch when the server was restarted"}
 	for _, r := range lost {
-		v := protocol.Cause{Kind: protocol.CauseLost, Rank: r, Why: fmt.Sprintf("it has not reconnected within %v of the server's restart", m.LostAfter)}
+		v := protocol.Cause{Kind: protocol.CauseLost, Fault: events.FaultSilent, Rank: r, Why: fmt.Sprintf("it has not reconnected within %v of the server's restart", m.LostAfter)}
+		if d, left := j.departed[r]; left { // it has reconnected, and was lost after that
+			v.Fault, v.Host = d.fault, d.host
+			v.Why = fmt.Sprintf("%s, within %v of the server's restart", d.why, m.LostAfter)
+		}
 		if r == lost[0] {
 			c = v
 			m.log(slog.LevelWarn, "ranks not reconnected in time", slog.String("job", j.id.String()), slog.String("ranks", protocol.Ranks(lost)))

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gvw-project/gvw/internal/monitor/events"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/internal/spantree/resume"
 )
@@ -388,7 +389,7 @@ func (s *simCluster) join(a *fakeRank) {
 func (s *simCluster) reconnect(a *fakeRank, detected bool) {
 	if old := a.conn; detected && !a.cut {
 		a.cut, a.away = true, true
-		s.step(ConnClosed{old, "connection closed"})
+		s.step(ConnClosed{old, events.FaultEnded, "connection closed"})
 	}
 	if s.ended {
 		return
@@ -417,7 +418,7 @@ func (s *simCluster) kill(a *fakeRank, detected bool) {
 	s.record("%d(%d) dies", a.conn, a.rank)
 	if detected && !a.cut {
 		a.cut = true
-		s.step(ConnClosed{a.conn, "connection closed"})
+		s.step(ConnClosed{a.conn, events.FaultEnded, "connection closed"})
 	}
 }
 

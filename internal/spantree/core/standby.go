@@ -163,7 +163,7 @@ const maxSpares = 256
 // allowedFromSpare reports whether an attempt without a rank may send the frame.
 func allowedFromSpare(f protocol.Frame) bool {
 	switch f.(type) {
-	case *protocol.HeartbeatFrame, *protocol.LeaveFrame, *protocol.FailFrame:
+	case *protocol.HeartbeatFrame, *protocol.ClockFrame, *protocol.LeaveFrame, *protocol.FailFrame:
 		return true
 	}
 	return false

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 
 	"github.com/gvw-project/gvw/allreduce/topo"
+	"github.com/gvw-project/gvw/internal/monitor/events"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
@@ -78,7 +79,7 @@ func (m *Machine) onVWPort(ev VWPort) {
 		return
 	}
 	if !a.kidsSent {
-		m.lose(a, "it sent a port before it was asked for one")
+		m.lose(a, events.FaultProtocol, "it sent a port before it was asked for one")
 		return
 	}
 	a.port, a.hasPort = ev.Port, true
@@ -119,7 +120,7 @@ func (m *Machine) startVWStream(j *job, tree topo.Tree, all []*attempt) {
 	for _, a := range j.everybody() {
 		if !a.isHolder {
 			m.send(a, &protocol.RefusedFrame{Code: protocol.RankHeld, Reason: "vw workers are in the job: it cannot use a standby"})
-			m.lose(a, "vw workers are in the job")
+			m.lose(a, events.FaultDropped, "vw workers are in the job")
 		}
 	}
 	if j.native == 0 {

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 
 	"github.com/gvw-project/gvw/allreduce/topo"
+	"github.com/gvw-project/gvw/internal/monitor/events"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/internal/spantree/resume"
 )
@@ -26,7 +27,7 @@ func (m *Machine) onReady(a *attempt, f *protocol.ReadyFrame) {
 	if no := j.checkShard(a, f.Shard); no != nil && j.recovers() {
 		m.log(slog.LevelWarn, "attempt refused", append(a.attrs(), slog.String("reason", no.Reason))...)
 		m.send(a, &protocol.RefusedFrame{Code: no.Code, Reason: protocol.Clip(no.Reason, protocol.MaxText)})
-		m.lose(a, no.Reason)
+		m.lose(a, events.FaultDropped, no.Reason)
 		return
 	}
 	a.ready, a.shard, a.checkpoint = true, f.Shard, f.Checkpoint

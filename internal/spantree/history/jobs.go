@@ -24,6 +24,16 @@ func (e *Jobs) Add(j protocol.EndedJob) {
 	}
 }
 
+// Explain adds the cause that was found to the newest record of a job.
+func (e *Jobs) Explain(id protocol.Job, generation uint32, c *protocol.FoundCause) {
+	for i := len(*e) - 1; i >= 0; i-- {
+		if j := &(*e)[i]; j.UniqueID == id.UniqueID && j.RunKey == id.RunKey && j.Generation == generation {
+			j.Found = c
+			return
+		}
+	}
+}
+
 // Expire forgets the jobs that ended more than age ago.
 func (e *Jobs) Expire(now time.Time, age time.Duration) {
 	*e = slices.DeleteFunc(*e, func(j protocol.EndedJob) bool { return now.Sub(j.Ended) > age })

@@ -127,9 +127,15 @@ const (
 	optionalFrames frameType = 128
 
 	// A server of the same version may lack the following types: it skips them.
-	typeEvents  frameType = 130
-	typeCollect frameType = 192
-	typeVerdict frameType = 193
+	typeEvents      frameType = 130
+	typeTraffic     frameType = 131
+	typeClock       frameType = 132
+	typeLog         frameType = 133
+	typeLogRequest  frameType = 134
+	typeCollect     frameType = 192
+	typeVerdict     frameType = 193
+	typeClockAnswer frameType = 194
+	typeLogs        frameType = 195
 )
 
 // Frame is a message of the native protocol. Its fields are exported and may be set and read
@@ -185,8 +191,14 @@ var FrameKinds = map[frameType]frameKind{
 	typeAssign:       {"ASSIGN", smallFrame, newOf[AssignFrame]},
 	typeMembers:      {"MEMBERS", 2 * smallFrame, newOf[MembersFrame]},
 	typeEvents:       {"EVENTS", eventsLimit, newOf[EventsFrame]},
+	typeTraffic:      {"TRAFFIC", smallFrame, newOf[TrafficFrame]},
+	typeClock:        {"CLOCK", smallFrame, newOf[ClockFrame]},
 	typeCollect:      {"COLLECT", smallFrame, newOf[CollectFrame]},
 	typeVerdict:      {"VERDICT", smallFrame, newOf[VerdictFrame]},
+	typeClockAnswer:  {"CLOCK_ANSWER", smallFrame, newOf[ClockAnswerFrame]},
+	typeLog:          {"LOG", smallFrame, newOf[LogFrame]},
+	typeLogRequest:   {"LOG_REQUEST", smallFrame, newOf[LogRequestFrame]},
+	typeLogs:         {"LOGS", MaxPayload, newOf[LogsFrame]},
 }
 
 // newOf returns an empty frame of a Go type.

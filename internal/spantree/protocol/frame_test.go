@@ -20,6 +20,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gvw-project/gvw/internal/monitor/events"
+	"github.com/gvw-project/gvw/internal/monitor/ranklog"
+	"github.com/gvw-project/gvw/internal/monitor/traffic"
 	"github.com/gvw-project/gvw/internal/wire"
 )
 
@@ -72,6 +74,13 @@ func TestFramesComeBackAsTheyWere(t *testing.T) {
 					t.Fatalf("a fresh %s is of type %v", k.name, TypeOf(f))
 				}
 				drawValue(t, reflect.ValueOf(f).Elem())
+				if end, ok := f.(*EpochEndFrame); ok { // one field has both
+					if end.Cause.Kind == CauseRefused {
+						end.Cause.Fault = 0
+					} else {
+						end.Cause.Code = 0
+					}
+				}
 				b, err := AppendFrame([]byte("before"), f)
 				if err != nil {
 					t.Fatal(err)
@@ -141,13 +150,18 @@ func samples() []Frame {
 		&RefusedFrame{Code: OptionsDiffer, Model: m, Reason: "bits=20 here, bits=18 there"},
 		&WaitingFrame{Joined: 2, Ready: 1, Total: 4, Report: "2 of 4 ranks have joined, missing ranks 1, 2"},
 		&HeartbeatAckFrame{Seq: 5},
+		&LogFrame{ranklog.Batch{Dropped: 3, Lines: []string{"level=INFO msg=ready", "level=ERROR msg=\"no label\""}}},
+		&LogRequestFrame{UniqueID: 7, RunKey: "run", Rank: 3, Lines: 100},
+		&LogsFrame{JSON: `[{"rank":3,"lines":["x"]}]`},
+		&ClockFrame{Sent: 7}, &ClockAnswerFrame{Sent: 7, Time: 8, Clock: 9},
 		&EpochStartFrame{
 			Epoch: e, Token: [16]byte{1, 15: 16}, ResumeEpoch: e, ResumeStep: 8,
 			Members: []Member{{Rank: 0, Capabilities: 1, Port: 26544, Host: "h0"}, {Rank: 1, Port: 26545, Host: "fe80::1", Seen: "10.0.0.2"}},
 			Missing: []Missing{{Rank: 1, Source: 0, Payload: 2}},
 		},
 		&WireFrame{Epoch: e, Token: [16]byte{1, 15: 16}, Kids: 2, ParentPort: 26544, ParentHost: "10.0.0.1"},
-		&EpochEndFrame{Epoch: e, Final: true, Cause: Cause{Kind: CauseGaveUp, Code: 0, Rank: 2, Host: "h2", Why: "part.3:17: no label", Detail: "\xff\x00"}},
+		&EpochEndFrame{Epoch: e, Final: true, Cause: Cause{Kind: CauseGaveUp, Rank: 2, Host: "h2", Why: "part.3:17: no label", Detail: "\xff\x00"}},
+		&EpochEndFrame{Epoch: e, Cause: Cause{Kind: CauseLost, Fault: events.FaultSilent, Rank: 2, Host: "h2", Why: "silent for 10s"}},
 		&AskAckFrame{Epoch: e, Peer: 1},
 		&FencedFrame{Epoch: e, Reason: "silent for 12s"},
 		&StandByFrame{Holder: 8, Host: "h3b"},
@@ -156,6 +170,12 @@ func samples() []Frame {
 		&JobsFrame{JSON: `{"jobs":[]}`},
 		&AssignFrame{Rank: 3},
 		&EventsFrame{Number: 1, Events: []events.Event{{Ago: time.Second, Kind: events.Collective, Open: true, Number: 17, Peer: -1, Verb: "all-reduce", Name: "gradient", Elements: 4, Bytes: 16}}},
+		&TrafficFrame{Counts: traffic.Counts{
+			Times: [traffic.Phases]time.Duration{1, 2, 3, 4}, Rounds: traffic.Rounds{Sent: 9, Behind: 2, Missed: 1},
+			Calls:   []traffic.Calls{{Call: traffic.Barrier, Count: 3, Took: time.Second, Bytes: 12, Buckets: [traffic.Buckets]uint64{1, traffic.Buckets - 1: 2}}},
+			Classes: []traffic.Class{{Via: traffic.Verbs, Sent: 5, Received: 6}},
+			Edges:   []traffic.Edge{{Rank: 3, Via: traffic.Verbs, Sent: 5, Received: 6}, {Rank: -1, Local: true, Sent: 1}},
+		}},
 		&CollectFrame{Number: 1, Limit: MaxEvents, Verdict: 500 * time.Millisecond},
 		&VerdictFrame{Number: 1, Rank: 3, Cause: "rank 3 skipped all-reduce 17"},
 		&MembersFrame{MembersWithout([]int{0, 15})},
@@ -275,6 +295,35 @@ func TestClip(t *testing.T) {
 	} {
 		if got := Clip(c.in, c.limit); got != c.want || len(got) > c.limit {
 			t.Errorf("clip(%q, %d) = %q, want %q", c.in, c.limit, got, c.want)
+		}
+	}
+}
+
+// The field code has the code of a refusal, and in any other cause what the server has seen. Both are read by the kind,
+// so a frame of an older server, with 0 in the field, has an unknown fault.
+func TestCodeOfACause(t *testing.T) {
+	for _, c := range []struct {
+		sent Cause
+		code byte // on the wire
+	}{
+		{Cause{Kind: CauseLost, Fault: events.FaultSilent, Rank: 3}, 2},
+		{Cause{Kind: CauseLink, Fault: events.FaultCorrupt, Rank: 3}, 9},
+		{Cause{Kind: CauseLost, Rank: 3}, 0},
+		{Cause{Kind: CauseRefused, Code: ServerFault, Rank: -1}, 14},
+	} {
+		b, err := AppendFrame(nil, &EpochEndFrame{Cause: c.sent})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := b[FrameHeader+18]; got != c.code {
+			t.Errorf("%+v: got code %d on the wire, want %d", c.sent, got, c.code)
+		}
+		f, err := (&FrameReader{R: bytes.NewReader(b), Limit: MaxPayload}).Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(&EpochEndFrame{Cause: c.sent}, f); d != "" {
+			t.Errorf("-sent +received:\n%s", d)
 		}
 	}
 }

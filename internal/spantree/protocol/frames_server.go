@@ -3,10 +3,13 @@
 package protocol
 
 import (
+	"fmt"
+	"math"
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/topo"
+	"github.com/gvw-project/gvw/internal/monitor/events"
 	"github.com/gvw-project/gvw/internal/wire"
 )
 
@@ -176,11 +179,12 @@ const (
 
 // Cause is the reason why an epoch has ended. It is the same on all ranks.
 type Cause struct {
-	Kind causeKind
-	Code Code // with CauseRefused
-	Rank int  // -1: no single rank
-	Host string
-	Why  string
+	Kind  causeKind
+	Code  Code         // with CauseRefused
+	Fault events.Fault // what the server has seen; sent with CauseLost and CauseLink
+	Rank  int          // -1: no single rank
+	Host  string
+	Why   string
 	// Detail is what a rank that gave up has sent for programs, "": nothing.
 	Detail string
 }
@@ -196,11 +200,31 @@ func (f *EpochEndFrame) code(c *wire.Coder) {
 	f.Epoch.Code(c, "epoch")
 	c.Flag("final", &f.Final)
 	c.U8("kind", (*uint8)(&f.Cause.Kind))
-	c.U16("code", (*uint16)(&f.Cause.Code))
+	f.Cause.codeDetail(c)
 	c.Rank("rank", &f.Cause.Rank)
 	c.Text("host", MaxHost, &f.Cause.Host)
 	c.Text("why", MaxText, &f.Cause.Why)
 	c.Blob("detail", maxDetail, &f.Cause.Detail)
+}
+
+// codeDetail codes the field that has the code of a refusal or, in other causes, the fault. Ranks without
+// Fault ignore the field in those, and servers without it send 0 there.
+func (w *Cause) codeDetail(c *wire.Coder) {
+	detail := uint16(w.Code)
+	if w.Kind != CauseRefused {
+		detail = uint16(w.Fault)
+	}
+	if c.U16("code", &detail); !c.Decoding() {
+		return
+	}
+	switch {
+	case w.Kind == CauseRefused:
+		w.Code = Code(detail)
+	case detail <= math.MaxUint8:
+		w.Fault = events.Fault(detail)
+	default:
+		c.Fail("code", fmt.Errorf("%d is no fault", detail))
+	}
 }
 
 // AskAckFrame (ASK_ACK) acknowledges ASK: a decision follows.

@@ -91,6 +91,9 @@ func FuzzMembers(f *testing.F)      { fuzzPayload(f, typeMembers) }
 func FuzzEvents(f *testing.F)       { fuzzPayload(f, typeEvents) }
 func FuzzCollect(f *testing.F)      { fuzzPayload(f, typeCollect) }
 func FuzzVerdict(f *testing.F)      { fuzzPayload(f, typeVerdict) }
+func FuzzLog(f *testing.F)          { fuzzPayload(f, typeLog) }
+func FuzzLogRequest(f *testing.F)   { fuzzPayload(f, typeLogRequest) }
+func FuzzLogs(f *testing.F)         { fuzzPayload(f, typeLogs) }
 
 // FuzzFrames reads streams of arbitrary bytes, as the server does.
 func FuzzFrames(f *testing.F) {

@@ -69,7 +69,7 @@ type Progress struct {
 	Step     string  // name of the current step: "pass 3", "gradient", …
 	Number   uint64  // completed steps of all kinds
 	Examples uint64  // seen in all passes together
-	Loss     float64 // average so far
+	Loss     float64 // average so far; of a batch solver that of the newest pass
 	// StepTook is the time of the newest completed step without its exchange; 0: unknown.
 	StepTook time.Duration
 	// Holdout is the mean loss of the newest pass over the held-out examples of all ranks, or over

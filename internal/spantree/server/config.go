@@ -45,8 +45,8 @@ type ServerConfig struct {
 	MaxHandshakes int
 	// MaxMemory limits the memory that clients occupy, in bytes; 0: 512 MiB. It consists of 16 KiB
 	// for each connection and as much for its TLS, data queued for slow readers, frames of more
-	// than 4 KiB while they are received, jobs, their members, and finished runs. Finished runs
-	// occupy at most a quarter; the oldest is then forgotten.
+	// than 4 KiB while they are received, jobs, their members, the logs that ranks send, and finished
+	// runs. Finished runs occupy at most a quarter, and logs an eighth; the oldest is then forgotten.
 	//
 	// At the limit the oldest connection that has not registered is closed, else the new one. New
 	// members are refused with ServerFull, and slow readers are disconnected. Members leave 1/32 of
@@ -93,6 +93,9 @@ type ServerConfig struct {
 
 // finishedShare is the fraction of MaxMemory that finished runs may occupy.
 const finishedShare = 4
+
+// logShare is the fraction of MaxMemory that the logs of ranks may occupy. A job may occupy a quarter of it.
+const logShare = 8
 
 // MinMemory is the lowest MaxMemory, in bytes. It suffices for the largest frame and some
 // connections.

@@ -11,9 +11,11 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/internal/monitor/events"
 	"github.com/gvw-project/gvw/internal/spantree/core"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
@@ -105,7 +107,8 @@ func (c *serverConn) abort() {
 // serve reads until the connection ends. It waits for the writer.
 func (c *serverConn) serve() {
 	err := c.read()
-	c.apply(core.ConnClosed{Conn: c.id, Why: why(err)})
+	fault, text := why(err)
+	c.apply(core.ConnClosed{Conn: c.id, Fault: fault, Why: text})
 	c.mu.Lock()
 	c.over, c.ended = true, true
 	c.mu.Unlock()
@@ -125,18 +128,23 @@ func onOwnStack(f func()) {
 	deep.Wait()
 }
 
-// why returns the reason for the end of a connection.
-func why(err error) string {
+// why returns the reason for the end of a connection, and the words for it. The kernel of a host that lives resets the
+// connections of a process that ends with unread bytes.
+func why(err error) (events.Fault, string) {
 	switch {
 	case err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-		return "connection closed"
+		return events.FaultEnded, "connection closed"
 	case errors.Is(err, net.ErrClosed):
-		return "the server closed the connection"
+		return events.FaultDropped, "the server closed the connection"
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		err = op.Err // without the addresses, which the log line has
 	}
-	return "connection lost: " + err.Error()
+	fault := events.FaultNetwork
+	if errors.Is(err, syscall.ECONNRESET) {
+		fault = events.FaultEnded
+	}
+	return fault, "connection lost: " + err.Error()
 }
 
 // write sends the queued messages and ends. A client that does not read delays only itself.
@@ -279,6 +287,8 @@ func (c *serverConn) handshake(frames *protocol.FrameReader) error {
 		c.s.apply(core.JoinReceived{Conn: c.id, From: c.from, Join: f})
 	case *protocol.StatusFrame:
 		c.s.apply(core.StatusRequested{Conn: c.id})
+	case *protocol.LogRequestFrame:
+		c.s.apply(core.LogsRequested{Conn: c.id, Request: f})
 	case *protocol.CancelFrame:
 		c.s.apply(core.CancelRequested{Conn: c.id, From: c.from, Cancel: f})
 	default:
@@ -321,12 +331,15 @@ func (c *serverConn) refuseVersion(f *protocol.JoinFrame, got uint8) error {
 // refuseAs sends REFUSED, and ends the connection when the client has read it.
 func (c *serverConn) refuseAs(code protocol.Code, fault error) error {
 	c.s.warn(c, "client refused", fault)
+	if code == protocol.Unauthorised {
+		c.apply(core.ClientRefused{From: c.from, Why: fault.Error()})
+	}
 	b, err := protocol.AppendFrame(nil, &protocol.RefusedFrame{Code: code, Reason: protocol.Clip(fault.Error(), protocol.MaxText)})
 	if err != nil {
 		panic(fmt.Sprintf("BUG: spantree: %v", err))
 	}
 	c.queue(b)
-	c.apply(core.ConnClosed{Conn: c.id, Why: fault.Error()})
+	c.apply(core.ConnClosed{Conn: c.id, Fault: events.FaultProtocol, Why: fault.Error()})
 	c.queue(nil)
 	_, _ = io.Copy(io.Discard, c.raw) // until the client closes, or linger has passed
 	return fault

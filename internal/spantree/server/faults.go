@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/internal/monitor/cause"
+	"github.com/gvw-project/gvw/internal/monitor/ranklog"
 	"github.com/gvw-project/gvw/internal/spantree/core"
 )
 
@@ -28,6 +29,8 @@ type FaultReport struct {
 	Time     time.Time      `json:"time"`
 	Cause    cause.Verdict  `json:"cause"`
 	Evidence cause.Evidence `json:"evidence"`
+	// Logs are the last lines of the ranks that send their logs to the server, at most 20 of each and 1 MiB in all.
+	Logs []ranklog.RankLog `json:"logs,omitempty"`
 }
 
 // faultWriter writes reports of faults on a goroutine of its own, so that no event waits for the
@@ -69,7 +72,7 @@ func (w *faultWriter) add(f core.FaultFound) {
 		return
 	}
 	select {
-	case w.queue <- FaultReport{f.At.Round(0), f.Verdict, f.Evidence}:
+	case w.queue <- FaultReport{f.At.Round(0), f.Verdict, f.Evidence, f.Logs}:
 		w.count++
 	default: // the disk is slow
 	}

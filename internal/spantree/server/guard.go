@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/internal/spantree/core"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
@@ -93,6 +94,7 @@ func (c *serverConn) overTLS(creds *auth.Credentials, begun []byte) error {
 func (c *serverConn) refuseTLS(err error) error {
 	if !c.s.ended() {
 		c.s.warn(c, "TLS client refused", err)
+		c.s.apply(core.ClientRefused{From: c.from, Why: err.Error()})
 	}
 	c.hangUp()
 	_, _ = io.Copy(io.Discard, c.raw)

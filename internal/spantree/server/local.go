@@ -9,16 +9,21 @@ import (
 	"strconv"
 )
 
-// Local is a server in this process for ranks on this machine.
+// Local is a server in this process.
 type Local struct {
 	Server *Server
-	Port   int // on the loopback interface
+	Port   int // on which it listens
 	served chan error
 }
 
 // StartLocal starts a server on a port of the loopback interface; port 0 is any free one.
 func StartLocal(ctx context.Context, port int, cfg ServerConfig) (*Local, error) {
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	return StartAt(ctx, net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), cfg)
+}
+
+// StartAt starts a server that listens on address, host:port. Without a host it listens on all addresses.
+func StartAt(ctx context.Context, address string, cfg ServerConfig) (*Local, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/internal/monitor/ranklog"
 	"github.com/gvw-project/gvw/internal/spantree/core"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
@@ -30,10 +31,12 @@ type Server struct {
 	core        *core.Machine
 	conns       map[core.ConnID]*serverConn
 	listeners   map[net.Listener]bool
-	pending     map[string]int // connections that have not registered, by address
-	handshaking []core.ConnID  // the same, oldest first; some have registered or ended since
-	waiting     int            // their number, without dropped ones
-	maxWaiting  int            // limit of waiting: half of the descriptors of this process
+	pending     map[string]int            // connections that have not registered, by address
+	handshaking []core.ConnID             // the same, oldest first; some have registered or ended since
+	silent      []core.ConnID             // connections that the newest tick found silent, reused
+	probed      map[core.ConnID]time.Time // when the probes of those of them began
+	waiting     int                       // their number, without dropped ones
+	maxWaiting  int                       // limit of waiting: half of the descriptors of this process
 	budget      budget
 	last        core.ConnID
 	closed      bool
@@ -85,6 +88,7 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	s.core = core.NewMachine(core.Rules{
 		MaxJobs: cfg.MaxJobs, MaxRanks: cfg.MaxRanks, Tick: core.TickInterval, JournalTimeout: cfg.JournalTimeout, LostAfter: cfg.LostAfter, PortTimeout: cfg.PortTimeout, ReplaceTimeout: cfg.ReplaceTimeout, IdleFor: cfg.IdleTimeout,
 		Remember: cfg.MaxFinished, RememberBytes: cfg.MaxMemory / finishedShare, RememberFor: cfg.FinishedAge, Version: cfg.Version,
+		Logs: ranklog.Limits{Total: int(cfg.MaxMemory / logShare), Job: int(cfg.MaxMemory / logShare / 4)},
 	}, term, binary.LittleEndian.Uint64(incarnation[:]), protocol.Random)
 	for _, r := range runs {
 		s.core.Recall(r)
@@ -139,7 +143,10 @@ func (s *Server) watch(ctx context.Context, l net.Listener) {
 	for {
 		select {
 		case <-t.C:
-			s.apply(core.TimePassed{})
+			s.mu.Lock()
+			tick := s.tick(time.Now())
+			s.mu.Unlock()
+			s.apply(tick)
 			continue
 		case <-ctx.Done():
 		case <-s.done:
@@ -434,6 +441,14 @@ func (s *Server) Status() protocol.ServerStatus {
 	defer s.mu.Unlock()
 	s.core.Read(time.Now())
 	return s.core.Status()
+}
+
+// Log returns the last lines of the log of a rank, at most n, of a job that runs or has ended. ok is false if the rank has
+// sent none.
+func (s *Server) Log(id protocol.Job, rank, n int) (log ranklog.RankLog, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.core.Log(id, rank, n)
 }
 
 // Cancel ends a job on request of a user of this process. It returns an error if there is no such job,

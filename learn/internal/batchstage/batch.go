@@ -267,7 +267,7 @@ func (m *Batch) Commit() error {
 	better, stop := t.EndPass()
 	if !more {
 		m.hessian, m.final = false, m.sums.Diagonal
-		return t.Report(m.Config.name())
+		return t.ReportSolver(m.Config.name())
 	}
 	if m.Config.Method == Auto {
 		if err := m.choose(); err != nil {
@@ -297,7 +297,7 @@ func (m *Batch) Commit() error {
 			return err
 		}
 	}
-	return t.Report(m.Config.name())
+	return t.ReportSolver(m.Config.name())
 }
 
 // accept passes the sums to the solver, and prints the row of its trace.

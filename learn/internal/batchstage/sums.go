@@ -89,8 +89,8 @@ func (a *summation) squares() []float64 {
 //
 //  1. Each example is evaluated by itself. Threads share the examples.
 //  2. The scalars and the table follow in the order of the examples, in one thread.
-//  3. The vectors are added up. Threads share the weights and not the examples, so that each
-//     weight is still added up in the order of the examples.
+//  3. The vectors are added up in the order of the examples. One thread adds up the gradient,
+//     another one the diagonal of the Hessian.
 func (a *summation) batch(b *feature.Batch) error {
 	begun := time.Now()
 	defer func() { a.busy += time.Since(begun) }()
@@ -165,7 +165,7 @@ func (a *summation) batch(b *feature.Batch) error {
 	if a.req.Kind == optim.Matrix {
 		return nil
 	}
-	share(len(a.req.X), a.threads(len(b.Features)), func(lo, hi int) { a.scatter(b, lo, hi) })
+	a.scatter(b, a.threads(len(b.Features)) > 1)
 	return nil
 }
 
@@ -242,36 +242,47 @@ func (a *summation) add(ex *feature.Example, t *term) {
 	a.sums.Weight += w
 }
 
-// scatter adds the examples' contributions to the weights from lo to hi-1.
-func (a *summation) scatter(b *feature.Batch, lo, hi int) {
-	from, span := uint64(lo), uint64(hi-lo)
-	var g, h []float64
-	if a.req.Kind != optim.Local {
-		g = a.gradient[lo:hi]
+// scatter adds the examples' contributions to the gradient and to the diagonal, side by side if
+// parallel is true. Each is a plain loop over all features in one thread. Threads that share the
+// weights are slower: each of them must read every feature, and the processor cannot predict
+// whether the feature is one of the thread's.
+func (a *summation) scatter(b *feature.Batch, parallel bool) {
+	h, threads := a.squares(), 1
+	if parallel && h != nil && a.req.Kind != optim.Local {
+		threads = 2
 	}
-	if h = a.squares(); h != nil {
-		h = h[lo:hi]
-	}
+	share(2, threads, func(lo, hi int) {
+		if lo == 0 && a.req.Kind != optim.Local {
+			a.scatterFirst(a.gradient, b)
+		}
+		if hi == 2 && h != nil {
+			a.scatterSquares(h, b)
+		}
+	})
+}
+
+// scatterFirst adds the first derivatives times the features to g.
+func (a *summation) scatterFirst(g []float64, b *feature.Batch) {
 	for i := range a.examples {
-		t := &a.terms[i]
-		first, second := float64(t.first), float64(t.second)
+		first := float64(a.terms[i].first)
 		for _, f := range b.FeaturesOf(&a.examples[i]) {
-			k := uint64(f.Index) - from // wraps below from
-			if k >= span {
-				continue
-			}
-			if g != nil {
-				g[k] += first * float64(f.Value)
-			}
-			if h != nil {
-				h[k] += second * float64(f.Value*f.Value)
-			}
+			g[f.Index] += first * float64(f.Value)
 		}
 	}
 }
 
-// Work for several threads: below serial features a start costs more than it
-// saves, and beyond maxThreads each would mostly skip what others own.
+// scatterSquares adds the second derivatives times the squares of the features to h.
+func (a *summation) scatterSquares(h []float64, b *feature.Batch) {
+	for i := range a.examples {
+		second := float64(a.terms[i].second)
+		for _, f := range b.FeaturesOf(&a.examples[i]) {
+			h[f.Index] += second * float64(f.Value*f.Value)
+		}
+	}
+}
+
+// Work for several threads: below Serial features a start costs more than it
+// saves, and beyond maxThreads each would mostly skip what others own, in a matrix.
 const (
 	Serial     = 1 << 14
 	maxThreads = 8

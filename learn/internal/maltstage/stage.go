@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"time"
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/learn/internal/sgdstage"
@@ -23,8 +24,31 @@ type Stage struct {
 	config Config
 	join   malt.Config
 	done   bool
-	empty  bool       // this process has joined after the end of all passes, and has no weights
-	outer  outerState // with an outer optimiser, in a job that replaces lost ranks
+	// classified returns an error with its class, for the cause of the job's failure.
+	classified func(error) error
+	empty      bool       // this process has joined after the end of all passes, and has no weights
+	outer      outerState // with an outer optimiser, in a job that replaces lost ranks
+
+	Exchanged func(Exchanged) // called after each pass and at the end, with what this rank has exchanged; nil: no call
+}
+
+// Exchanged is what a rank has exchanged since it has joined the job of the shared vectors.
+type Exchanged struct {
+	Began   time.Time // when it has joined
+	Rounds  uint64    // updates sent to each receiver
+	Updates malt.Stats
+	Edges   []malt.EdgeTraffic
+}
+
+// exchanged returns a function that reports what has been exchanged until its call.
+func (s *Stage) exchanged(g *malt.Group, v *malt.Vector[float32]) func() {
+	if s.Exchanged == nil {
+		return func() {}
+	}
+	began := time.Now()
+	return func() {
+		s.Exchanged(Exchanged{Began: began, Rounds: v.Iteration(), Updates: v.Stats(), Edges: g.Traffic()})
+	}
 }
 
 // Passes is a stage whose passes need not be steps, *sgdstage.Online or *sgdstage.Classes.
@@ -53,9 +77,10 @@ var (
 )
 
 // New returns the stage of a learner, which makes the passes. online has its weights and settings. The configuration
-// has no faults. join has the job of the shared vectors, which is not the job of the step.
-func New(passes Passes, online *sgdstage.Online, config Config, join malt.Config) *Stage {
-	return &Stage{Passes: passes, online: online, config: config, join: join}
+// has no faults. join has the job of the shared vectors, which is not the job of the step. classified adds the class to an
+// error of the passes; it returns nil for nil.
+func New(passes Passes, online *sgdstage.Online, config Config, join malt.Config, classified func(error) error) *Stage {
+	return &Stage{Passes: passes, online: online, config: config, join: join, classified: classified}
 }
 
 // Next returns the name of the step, and reports whether it is to be done.
@@ -73,7 +98,7 @@ func (s *Stage) Work(ctx context.Context) (err error) {
 		}
 	}
 	if s.join.Total == 1 {
-		return s.passes(ctx, nil) // no other rank
+		return s.passes(ctx, nil, func() {}) // no other rank
 	}
 	g, err := malt.Join(ctx, s.join)
 	if errors.Is(err, malt.ErrFinished) {
@@ -87,12 +112,14 @@ func (s *Stage) Work(ctx context.Context) (err error) {
 	if err != nil {
 		return s.asLost(err)
 	}
-	if err := g.Protect(func() error { return s.train(ctx, v) }); err != nil {
+	report := s.exchanged(g, v)
+	if err := g.Protect(func() error { return s.classified(s.train(ctx, v, report)) }); err != nil {
 		return s.asLost(err)
 	}
 	if err := g.Done(ctx); err != nil {
 		return s.asLost(err)
 	}
+	report()
 	stats := v.Stats()
 	s.join.Log.Info("asynchronous passes ended", slog.Uint64("rounds", v.Iteration()), slog.Uint64("sent", stats.Sent),
 		slog.Uint64("received", stats.Received), slog.Uint64("overwritten", stats.Overwritten),
@@ -122,8 +149,8 @@ func (s *Stage) newVector(g *malt.Group) (*malt.Vector[float32], error) {
 	return malt.NewVector[float32](g, "weights", table.n*table.slots, config)
 }
 
-// train makes all passes with exchanges over the vector.
-func (s *Stage) train(ctx context.Context, v *malt.Vector[float32]) error {
+// train makes all passes with exchanges over the vector. report is called after each.
+func (s *Stage) train(ctx context.Context, v *malt.Vector[float32], report func()) error {
 	shape, err := s.config.graph(s.join.Total)
 	if err != nil {
 		return err
@@ -134,18 +161,19 @@ func (s *Stage) train(ctx context.Context, v *malt.Vector[float32]) error {
 	}
 	m.round = v.Iteration() // of a replacement: those of the rank whose state it has
 	s.outer = m.take(s.outer)
-	if err := s.passes(ctx, m); err != nil {
+	if err := s.passes(ctx, m, report); err != nil {
 		return err
 	}
 	return m.flush(ctx)
 }
 
-// passes makes all passes.
-func (s *Stage) passes(ctx context.Context, mixer sgdstage.Mixer) error {
+// passes makes all passes. report is called after each.
+func (s *Stage) passes(ctx context.Context, mixer sgdstage.Mixer, report func()) error {
 	for range s.online.Passes {
 		if err := s.OwnPass(ctx, mixer); err != nil {
 			return err
 		}
+		report()
 	}
 	return nil
 }

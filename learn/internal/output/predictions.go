@@ -50,7 +50,7 @@ type Predictions struct {
 	Name string
 	Out  File
 	w    *bufio.Writer
-	sum  hash.Hash // over the bytes written: the digest that the server gets
+	sum  hash.Hash // over the bytes written: the digest that the server gets; nil: none is needed
 	Buf  []byte
 }
 
@@ -65,9 +65,14 @@ func NewPredictions(create func(string) (File, error), name string) (*Prediction
 	return p, nil
 }
 
+// OmitDigest makes a file that is never delivered, and saves the time for its digest.
+func (p *Predictions) OmitDigest() { p.sum = nil }
+
 // Write writes buffered bytes to the file and adds them to the digest.
 func (p *Predictions) Write(b []byte) (int, error) {
-	p.sum.Write(b)
+	if p.sum != nil {
+		p.sum.Write(b)
+	}
 	return p.Out.Write(b)
 }
 
@@ -111,7 +116,7 @@ func appendPrediction(b []byte, v float32) []byte {
 	return strconv.AppendFloat(b, f, 'f', 6, 64)
 }
 
-// Deliver makes the file final and returns the digest of its bytes.
+// Deliver makes the file final and returns the digest of its bytes. It must not follow OmitDigest.
 func (p *Predictions) Deliver() ([32]byte, error) {
 	var digest [32]byte
 	if err := p.flush(); err != nil {

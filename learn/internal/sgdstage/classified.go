@@ -46,7 +46,7 @@ func (o *classified) take(b *feature.Batch, ex *feature.Example) error {
 	o.target = reduction.Target{Class: -1}
 	switch o.kind {
 	case feature.ClassLabels:
-		if o.target.Class = o.labels.class(ex.Label); ex.Labeled() && (o.target.Class < 0 || o.target.Class >= o.labels.K) {
+		if o.target.Class = o.labels.class(ex.Label); o.labels.outside(ex.Label) {
 			o.labels.warnOutside(ex.Label, o.m.Tally.Stats.Examples, "it is not learned")
 		}
 		return nil
@@ -126,6 +126,9 @@ func (o *classified) account(b *feature.Batch, ex *feature.Example, held bool, c
 		ex.Label = 0 // labels are names of classes, and vw does not sum them
 	}
 	features := ex.Count()
+	if o.m.Tally.Features != nil {
+		features = o.m.Tally.Features()
+	}
 	t.Stats.Add(ex, held, c.Loss*ex.Weight, features)
 	if err := o.write(t.Files, b.TagOf(ex), c); err != nil {
 		return err

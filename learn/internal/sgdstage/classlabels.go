@@ -19,6 +19,7 @@ type ClassLabels struct {
 	First   int      // label of the first class, 1 or 0
 	Decided bool     // First is final; false: the first label 0 or K decides
 	Names   []string // names of the classes; nil: labels are numbers
+	Any     bool     // labels that have no class are learned, too
 	Cluster bool     // other ranks have other data, which must not decide
 	warned  bool     // a label out of range has been logged
 	Log     *slog.Logger
@@ -30,6 +31,12 @@ func (l *ClassLabels) class(label float32) int {
 		return -1
 	}
 	return int(label) - l.First
+}
+
+// outside reports whether a label has no class, and is not learned.
+func (l *ClassLabels) outside(label float32) bool {
+	c := l.class(label)
+	return label != feature.NoLabel && (c < 0 || c >= l.K) && !l.Any
 }
 
 // decide looks at a label that is about to be learned from. As in vw the first label 0 means

@@ -27,6 +27,7 @@ type FTRL struct {
 	learner *ftrl.Learner
 	done    int  // passes completed
 	stop    bool // the holdout loss has stopped improving
+	warned  bool // of predictions that are no numbers
 
 	process examples.Visit // of one example
 	judge   tally.Judge    // for the validation set
@@ -100,6 +101,10 @@ func (m *FTRL) predict(fs []feature.Feature, initial float32, r loss.Range) floa
 
 // Commit ends the pass. The holdout loss decides whether there is another one.
 func (m *FTRL) Commit() error {
+	if n := m.learner.Undefined; n > 0 && !m.warned {
+		m.warned = true
+		m.Read.Log.Warn("predictions of FreeGrad are no numbers and count as 0, as in vw: importance weights below 1 have made sums of squares negative", "examples", n)
+	}
 	better, stop := m.Tally.EndPass()
 	m.stop = stop
 	m.done++

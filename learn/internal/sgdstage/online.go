@@ -72,7 +72,12 @@ func (m *Online) Next() (string, bool) {
 
 // Work predicts every example of the shard, and learns from those that are not held out.
 func (m *Online) Work(ctx context.Context) error {
-	return m.Learn(func() error { return m.Read.Pass(ctx, m.Tally.Passes, m.Visit(ctx)) })
+	return m.Learn(func() error {
+		if m.Threads > 1 {
+			return m.together(ctx)
+		}
+		return m.Read.Pass(ctx, m.Tally.Passes, m.Visit(ctx))
+	})
 }
 
 // Learn calls read, which reads a pass or a part of it for Visit. Meanwhile other ranks may be served the state.

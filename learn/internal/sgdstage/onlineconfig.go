@@ -24,6 +24,9 @@ type OnlineConfig struct {
 	Length examples.PassLength // ends of passes within one reading of the data
 	Bare   bool                // the model has no resume state
 	Passes int                 // number of passes
+	// Threads is the number of goroutines that learn, without locks, from a pass; 0: 1. More than one need a job that does
+	// not recover from losses, and a Rule, Length and Read without regularisation, ends of passes and shuffling.
+	Threads int
 	// Reweighed reports whether vw predicts an example before it gives it the weight of its
 	// class (classweight.cc).
 	Reweighed bool

@@ -75,7 +75,8 @@ func (m *Processor) Process(learner Single, b *feature.Batch, ex *feature.Exampl
 }
 
 // showLearned shows an example to --audit. The FTRL family differs in vw (ftrl.cc). --pistol
-// computes its weights with the prediction, so the audit shows them after it. The other rules
+// computes its weights with the prediction, so the audit shows them after it; --freegrad shows those
+// before. The other rules
 // predict an example twice before they learn from it, and the audit shows both predictions.
 func (m *Processor) showLearned(learner Single, b *feature.Batch, ex *feature.Example, held bool, clipped float32) error {
 	tag := b.TagOf(ex)
@@ -83,13 +84,15 @@ func (m *Processor) showLearned(learner Single, b *feature.Batch, ex *feature.Ex
 	if !ok || !m.tally.Learns(held) || !ex.Labeled() {
 		return m.audit.Show(clipped, tag)
 	}
-	if l.Config().Rule == ftrl.Pistol {
+	if rule := l.Config().Rule; rule == ftrl.Pistol || rule == ftrl.FreeGrad {
 		if l.PredictFirst {
 			if err := m.audit.Show(clipped, tag); err != nil {
 				return err
 			}
 		}
-		m.audit.Look(b, ex, learner)
+		if rule == ftrl.Pistol {
+			m.audit.Look(b, ex, learner)
+		}
 		return m.audit.Show(m.audit.Used, tag)
 	}
 	if err := m.audit.Show(clipped, tag); err != nil {

@@ -5,6 +5,8 @@ package sgdstage
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/feature"
@@ -28,20 +30,40 @@ type Reduced struct {
 	visit   examples.Visit
 	classes *classified // of labels other than simple ones; nil: labels are simple
 	sums    jobSums     // of the linear learners
-	rows    int         // floats of a row, of a learner with its own rule; 0: another learner
-	before  bool        // predictions that are shown are within the range before the example's label
+	layout  Layout
+	before  bool // predictions that are shown are within the range before the example's label
 
 	state    reduction.Stateful // the learner, if it has state; nil: it has none
+	steady   bool               // predictions leave that state as it is
+	follows  reduction.Advancer // the learner, if it follows all examples; nil: it does not
 	words    []uint64           // of that state
 	reporter reduction.Reporter // the learner, if its predictions have a form of their own; nil: they are numbers
 }
 
+// Layout is the table of a learner with its own rule (Spec.Bottom). That of others has none.
+type Layout struct {
+	Rows int // floats of each row; 0: there are no rows
+	Kept int // Plan.Kept
+}
+
+// View returns the floats that a model file keeps.
+func (l Layout) View(s *sgd.Slots) model.View {
+	v := model.View{Data: s.Whole.Weights(), Stride: s.Width()}
+	n := l.Rows
+	if l.Kept > 0 {
+		n = l.Kept
+	}
+	for i := range n {
+		v.Slots = append(v.Slots, i)
+	}
+	return v
+}
+
 // NewReduced returns the stage of a learner in env.
-// before shows predictions within the range before the example's label (Spec.PredictsFirst). rows is
-// the number of floats of each row of a learner with its own rule (Spec.Bottom), and 0 for others.
-func NewReduced(c OnlineConfig, env *reduction.Env, learner reduction.Learner, before bool, rows int) *Reduced {
+// before shows predictions within the range before the example's label (Spec.PredictsFirst).
+func NewReduced(c OnlineConfig, env *reduction.Env, learner reduction.Learner, before bool, layout Layout) *Reduced {
 	m := newReduced(c, env.Base, learner)
-	m.env, m.before, m.rows = env, before, rows
+	m.env, m.before, m.layout = env, before, layout
 	m.visit = func(b *feature.Batch, ex *feature.Example, held bool) error { return m.process(learner, b, ex, held) }
 	m.judge = func(sums *metric.Sums, b *feature.Batch, ex *feature.Example, r loss.Range) float32 {
 		return m.judgeOne(learner, sums, b, ex, r)
@@ -55,20 +77,35 @@ func newReduced(c OnlineConfig, slots *sgd.Slots, learner any) *Reduced {
 		Online: *NewOnline(c, slots.Whole), slots: slots, learner: learner, sums: newJobSums(slots.Sums(), nil),
 	}
 	m.state, _ = learner.(reduction.Stateful)
+	_, m.steady = learner.(reduction.Steady)
+	m.follows, _ = learner.(reduction.Advancer)
 	m.reporter, _ = learner.(reduction.Reporter)
+	if l, ok := learner.(reduction.Counter); ok {
+		m.Tally.Features = l.Features
+	}
 	m.also, m.made, m.work, m.alone = m.shareSums, m.model, m.Work, m.sums.alone
 	m.use = slots.Use
 	return m
 }
 
-// shareSums is the collective of the sums.
+// shareSums is the collective of the sums. The weights have been combined before it.
 func (m *Reduced) shareSums(ctx context.Context, g *allreduce.Group) error {
+	if l, ok := m.learner.(reduction.Stages); ok && !m.Tally.TestOnly {
+		w := m.Online.learner.Weights()
+		if m.keeps() {
+			w = m.Tables.Result
+		}
+		l.Combined(w, m.done+1)
+	}
 	return m.sums.share(ctx, g, m.Job.Total)
 }
 
 // Work predicts every example of the shard and learns from it.
 func (m *Reduced) Work(ctx context.Context) error {
 	ends := m.Length.Ends()
+	if l, ok := m.learner.(reduction.Stages); ok {
+		l.BeginPass(m.done)
+	}
 	m.guard()
 	defer m.end()
 	return m.Read.Pass(ctx, m.Tally.Passes, func(b *feature.Batch, ex *feature.Example, held bool) error {
@@ -96,9 +133,13 @@ func (m *Reduced) process(l reduction.Learner, b *feature.Batch, ex *feature.Exa
 	m.slots.Whole.Range = t.Seen
 	learns := t.Learns(held)
 	t.Calls.Count(ex, learns)
+	if m.follows != nil {
+		m.follows.Advance(ex)
+	}
 	var r reduction.Result
 	if learns && ex.Labeled() && ex.Weight > 0 {
-		shown, aside := float32(0), m.before && (t.Before != t.Seen || m.Rule.L1 != 0 || m.Rule.L2 != 0) // updates move the range and what is due
+		var shown reduction.Result
+		aside := m.before && (m.steady || t.Before != t.Seen || m.Rule.L1 != 0 || m.Rule.L2 != 0) // updates move the state, the range and what is due
 		if aside {
 			shown = m.aside(l, b, ex, t.Before)
 			m.slots.Whole.Range = t.Seen
@@ -110,11 +151,11 @@ func (m *Reduced) process(l reduction.Learner, b *feature.Batch, ex *feature.Exa
 			}
 		}
 		if aside {
-			r.Score = shown
+			r.Score = shown.Score // as in vw the loss is that of learning
 		}
 	} else {
 		r = l.Predict(b, ex)
-		if m.rows > 0 {
+		if m.layout.Rows > 0 {
 			m.slots.End(ex) // vw's own rules count all examples into the time
 		}
 	}
@@ -126,20 +167,20 @@ func (m *Reduced) process(l reduction.Learner, b *feature.Batch, ex *feature.Exa
 
 // judgeOne measures one example of the validation set.
 func (m *Reduced) judgeOne(l reduction.Learner, sums *metric.Sums, b *feature.Batch, ex *feature.Example, r loss.Range) float32 {
-	return m.Tally.JudgeScore(sums, m.aside(l, b, ex, r), ex, r)
+	return m.Tally.JudgeScore(sums, m.aside(l, b, ex, r).Score, ex, r)
 }
 
 // aside returns the prediction of an example within the range r, and leaves the state of the
 // learner.
-func (m *Reduced) aside(l reduction.Learner, b *feature.Batch, ex *feature.Example, r loss.Range) float32 {
+func (m *Reduced) aside(l reduction.Learner, b *feature.Batch, ex *feature.Example, r loss.Range) reduction.Result {
 	m.slots.Whole.Range = r
-	if m.state == nil {
-		return l.Predict(b, ex).Score
+	if m.state == nil || m.steady {
+		return l.Predict(b, ex)
 	}
 	m.words = m.state.AppendState(m.words[:0])
-	score := l.Predict(b, ex).Score
+	p := l.Predict(b, ex)
 	m.state.SetState(m.words)
-	return score
+	return p
 }
 
 // Shared codes the part of the state that is the same on all ranks.
@@ -160,6 +201,15 @@ func (m *Reduced) Own(c *snapshot.Coder) {
 		return
 	}
 	m.words = m.state.AppendState(m.words[:0])
+	if l, ok := m.state.(reduction.Growing); ok {
+		unit := l.StateUnit()
+		n, limit := len(m.words)/unit, math.MaxInt
+		if c.Reading() {
+			limit = len(c.Bytes()) / (8 * unit)
+		}
+		c.Number("state of the learner: size", &n, limit)
+		m.words = slices.Grow(m.words[:0], n*unit)[:n*unit]
+	}
 	for i := range m.words {
 		c.U64("state of the learner", &m.words[i])
 	}
@@ -194,8 +244,13 @@ func (m *Reduced) Next() (string, bool) {
 // model returns the current model. As in vw, it has only the sums of the first linear learner, with
 // which all of them continue.
 func (m *Reduced) model() *model.Regressor {
-	if m.rows > 0 {
-		return &model.Regressor{Header: m.Models.Header(!m.Bare), Weights: RowView(m.slots, m.rows)}
+	if m.layout.Rows > 0 {
+		reg := &model.Regressor{Header: m.Models.Header(!m.Bare), Weights: m.layout.View(m.slots)}
+		if m.layout.Kept > 0 && !m.Bare {
+			reg.Resume = m.Models.Resume(m.Rule.InitialT)
+			reg.Resume.Contraction = 1
+		}
+		return reg
 	}
 	reg := m.Online.model()
 	if l, ok := m.learner.(reduction.Sectioned); ok {
@@ -207,13 +262,4 @@ func (m *Reduced) model() *model.Regressor {
 	m.sums.keep(reg.Resume)
 	reg.Resume.Models = nil
 	return reg
-}
-
-// RowView returns the floats of each row that a model file keeps.
-func RowView(s *sgd.Slots, floats int) model.View {
-	v := model.View{Data: s.Whole.Weights(), Stride: s.Width()}
-	for i := range floats {
-		v.Slots = append(v.Slots, i)
-	}
-	return v
 }

@@ -5,6 +5,7 @@ package tally
 import (
 	"context"
 	"log/slog"
+	"math"
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/feature"
@@ -29,6 +30,7 @@ type Tally struct {
 	Holdout      bool // examples are held out
 	ClassWeights classWeights
 	Calls        Calls
+	Features     func() int // number of features that the current example shows; nil: feature.Example.Count
 	Log          *slog.Logger
 	Console      *output.Console
 	Files        *output.PredictionFiles
@@ -46,6 +48,10 @@ type Tally struct {
 	Valid    *Validation // --valid; nil: none
 	Passed   PassLog
 	heldOut  float64 // mean loss of the newest pass over held-out examples or the validation set; 0: none
+
+	ended  vwtext.Stats // Stats at the end of the newest pass
+	newest float64      // mean loss of this rank's examples in that pass; NaN: none had a label, or it is not known
+	solver bool         // the newest pass was one of a batch solver
 }
 
 // Learns reports whether an example is learned from, not just predicted.
@@ -105,7 +111,9 @@ func (t *Tally) count(ex *feature.Example, held bool, clipped, l float32) (p flo
 	if t.Binary {
 		p, l = signOf(p, l, ex)
 	}
-	features = ex.Count()
+	if features = ex.Count(); t.Features != nil {
+		features = t.Features()
+	}
 	t.Stats.Add(ex, held, l, features)
 	t.Measures.add(ex, held, clipped, p)
 	return p, features
@@ -239,6 +247,8 @@ func (t *Tally) EndPass() (better, stop bool) {
 		t.Seen = t.Job.All.Range
 	}
 	t.Passes++
+	t.newest = (t.Stats.Loss - t.ended.Loss) / (t.Stats.Labeled - t.ended.Labeled)
+	t.ended = t.Stats
 	return better, stop
 }
 
@@ -250,12 +260,27 @@ func mean(sum, weight float64) float64 {
 	return 0
 }
 
+// CurrentLoss returns the loss that shows how far training has come: of SGD the mean of all examples so far, each measured
+// before it was learned from, and of a batch solver that of the newest whole pass, which measured one model.
+func (t *Tally) CurrentLoss() float64 {
+	if t.solver && !math.IsNaN(t.newest) {
+		return t.newest
+	}
+	return t.Stats.AverageLoss()
+}
+
+// ReportSolver is Report for a pass of a batch solver.
+func (t *Tally) ReportSolver(step string) error {
+	t.solver = true
+	return t.Report(step)
+}
+
 // Report sends the progress of this rank to the server, and adds a line to the log of passes.
 func (t *Tally) Report(step string) error {
 	t.Job.Group.Report(allreduce.Progress{
 		Pass:     uint32(t.Passes),
 		Examples: t.Stats.Examples,
-		Loss:     t.Stats.AverageLoss(),
+		Loss:     t.CurrentLoss(),
 		Holdout:  t.heldOut,
 		Step:     step,
 	})
@@ -320,6 +345,7 @@ func (t *Tally) Adopt(r *job.Record) {
 		t.Seen = t.Job.All.Range
 	}
 	t.Passed.adopt(t.Job.All.Stats)
+	t.ended, t.newest = t.Stats, math.NaN()
 	if t.Measures.Own != nil {
 		t.Measures.Own.Reset()
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/gvw-project/gvw/internal/link/netconn"
 	"github.com/gvw-project/gvw/internal/members"
 	"github.com/gvw-project/gvw/internal/mesh"
+	"github.com/gvw-project/gvw/internal/monitor/traffic"
 )
 
 // ErrOver is returned by calls that wait, when the membership of the carrier has ended.
@@ -34,6 +35,9 @@ type Config struct {
 
 	// Memory returns the way to write into a rank's memory; nil, or a result nil: updates go over the link.
 	Memory func(rank int) Memory
+
+	// Traffic counts what this rank transfers, and its waits; nil: nothing is counted.
+	Traffic *traffic.Meter
 
 	DialTimeout time.Duration                                 // for a connection that is not one of the tree
 	Explain     func(name string, ours, theirs []byte) string // describes a difference of two descriptions, in words
@@ -145,12 +149,16 @@ func (c *Carrier) wake() {
 // wait waits until ready returns true. The lock is held when wait is called, when ready is, and when wait
 // returns.
 func (c *Carrier) wait(ctx context.Context, ready func() bool) error {
-	for {
+	for first := true; ; first = false {
 		switch {
 		case c.over:
 			return ErrOver
 		case ready():
 			return nil
+		}
+		if first {
+			c.Traffic.Begin(time.Now(), traffic.Waiting)
+			defer func() { c.Traffic.Begin(time.Now(), traffic.Computing) }()
 		}
 		if c.changed == nil {
 			c.changed = make(chan struct{})

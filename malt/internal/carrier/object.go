@@ -37,6 +37,9 @@ type Stats struct {
 	Received    uint64 // updates that have arrived
 	Overwritten uint64 // updates that newer ones replaced before they were read
 	Damaged     uint64 // updates with a wrong checksum
+	Merged      uint64 // updates of a vector that were handed to a Merger
+	Behind      uint64 // rounds by which those were older than the receiver's own, in sum
+	Oldest      uint64 // most rounds by which one was
 }
 
 // Add adds other counts.
@@ -47,6 +50,9 @@ func (s *Stats) Add(o Stats) {
 	s.Received += o.Received
 	s.Overwritten += o.Overwritten
 	s.Damaged += o.Damaged
+	s.Merged += o.Merged
+	s.Behind += o.Behind
+	s.Oldest = max(s.Oldest, o.Oldest)
 }
 
 // object is a registered object of a carrier. All is under the carrier's lock.

@@ -31,6 +31,8 @@ type peer struct {
 	later    []note   // what follows the updates
 	reached  bool     // the connection has been asked for
 
+	counted counted
+
 	// The agreement on memory.
 	remote  Memory // nil: all updates go over the link
 	greeted bool   // Hello is due or was sent; for the goroutine of steps

@@ -56,7 +56,11 @@ func (c *Carrier) take(o *object, whole bool) {
 		}
 		o.takeQueue(from, q)
 		if b := q.box; b != nil && b.on {
+			first := len(o.taken)
 			c.unlocked(func() { b.read(o, from, c.Members.Rank(from), whole) })
+			for i := range o.taken[first:] {
+				c.peers[from].counted.merged += uint64(len(o.taken[first+i].Data))
+			}
 			q.boxed = b.stats()
 		}
 	}

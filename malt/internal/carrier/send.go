@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/gvw-project/gvw/malt/internal/pace"
 )
@@ -115,6 +116,9 @@ func (c *Carrier) pass(o *object, h Head, b *buffer, size int, sum uint32) {
 			continue
 		}
 		b.users.Add(-1)
+		if slices.Contains(o.windows, q.window) {
+			p.counted.wrote += uint64(size)
+		}
 		if o.Mode != pace.ASP {
 			q.unconfirmed = append(q.unconfirmed, h.Round)
 			p.confirm(o, q)

@@ -107,6 +107,17 @@ func New(c Config) (*Pace, error) {
 // Round returns the number of the rank's current round.
 func (p *Pace) Round() int { return p.round }
 
+// Behind returns by how many rounds the newest update of the slowest sender is older than the last round of this rank; 0: none
+// is older. Ranks that are lost or have left do not count.
+func (p *Pace) Behind() (most int) {
+	for _, from := range p.config.Graph.Senders(p.config.Rank) {
+		if !p.gone(from) {
+			most = max(most, p.round-1-p.arrived[from])
+		}
+	}
+	return most
+}
+
 // BeforeSend returns the ranks whose acknowledgement the next Send has to wait for. The
 // slice is valid until the next call.
 func (p *Pace) BeforeSend() []int {

@@ -351,3 +351,32 @@ func TestRoundAllocatesNothing(t *testing.T) {
 		t.Errorf("a round allocates %v times, want 0", allocs)
 	}
 }
+
+// A rank is behind by the rounds since the newest update of its slowest sender.
+func TestBehind(t *testing.T) {
+	g, err := graph.New("all", 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := New(Config{Graph: g, Rank: 0, Mode: ASP})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(want int) {
+		t.Helper()
+		if got := p.Behind(); got != want {
+			t.Errorf("got %d, want %d", got, want)
+		}
+	}
+	check(0)
+	for range 5 {
+		p.Send()
+		p.Merge()
+	}
+	p.Arrived(1, 3)
+	check(5) // nothing has come from rank 2
+	p.Arrived(2, 6)
+	check(1)
+	p.Left(1)
+	check(0)
+}

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of ranks. Only the rows on the screen exist.
 
-import { $, count, make, number, phases, put, span } from './text.js';
+import { $, bytes, count, make, number, phases, put, span } from './text.js';
 import { axis, draw } from './lane.js';
 
-const columns = ['rank', 'host', 'phase', 'att', 'pass', 'step', 'ex', 'loss', 'lane'];
+const columns = ['rank', 'host', 'phase', 'att', 'pass', 'step', 'ex', 'loss', 'rate', 'lane'];
 
 export class Grid {
   constructor(open) {
@@ -46,6 +46,7 @@ export class Grid {
     const rest = (a, b) => a.rank - b.rank;
     if (by === 'phase') rows.sort((a, b) => a.phase - b.phase || a.since - b.since || rest(a, b));
     if (by === 'steps') rows.sort((a, b) => a.steps - b.steps || a.examples - b.examples || rest(a, b));
+    if (by === 'rate') rows.sort((a, b) => b.out - a.out || rest(a, b));
     if (by === 'loss') rows.sort((a, b) => (b.loss ?? -1) - (a.loss ?? -1) || rest(a, b));
     this.order = rows.map(r => r.rank);
     put($('shown'), rows.length === this.job.rows.length ? '' : `${rows.length} of ${this.job.rows.length}`);
@@ -95,7 +96,7 @@ export class Grid {
   }
 
   fill(el, at, now, t0, t1) {
-    const r = this.job.rows[this.order[at]], [rank, host, phase, att, pass, step, ex, loss, lane] = el.children;
+    const r = this.job.rows[this.order[at]], [rank, host, phase, att, pass, step, ex, loss, rate, lane] = el.children;
     const place = `translateY(${at * this.height}px)`;
     if (el.style.transform !== place) el.style.transform = place;
     if (el.dataset.rank !== String(r.rank)) {
@@ -113,10 +114,11 @@ export class Grid {
     put(phase.lastChild, this.words(r, now));
     put(att, r.attempts ? String(r.attempts) : '');
     put(pass, String(r.pass));
-    put(step, r.step ? `${r.steps} ${r.step}` : String(r.steps));
+    put(step, r.step && !r.steps ? r.step : r.step ? `${r.steps} ${r.step}` : String(r.steps));
     put(ex, count(r.examples));
     put(loss, r.examples ? number(r.loss) : '–');
-    draw(lane.firstChild, this.job.spans[r.rank], this.job.marks[r.rank], t0, t1);
+    put(rate, r.out < 0 ? '–' : bytes(r.out));
+    draw(lane.firstChild, this.job.spans[r.rank], this.job.marks[r.rank], this.job.recoveries, t0, t1);
   }
 
   // words returns the phase of a rank.

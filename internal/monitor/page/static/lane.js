@@ -6,7 +6,7 @@ import { palette, phaseNames, span, surface, times } from './text.js';
 const heights = [0, .55, .3, 1, .75, .3, 1, 0];
 
 // draw draws the lane of a rank from time t0 to t1.
-export function draw(canvas, spans, marks, t0, t1) {
+export function draw(canvas, spans, marks, recoveries, t0, t1) {
   const g = surface(canvas);
   if (!g) return;
   const w = canvas.clientWidth, h = canvas.clientHeight, scale = w / Math.max(1, t1 - t0);
@@ -29,6 +29,8 @@ export function draw(canvas, spans, marks, t0, t1) {
     if (part > 0) g.fillRect(x0, h - top - part, Math.max(.5, x1 - x0), part);
     drawn = x1;
   }
+  g.fillStyle = palette.fg; // the job recovers
+  for (const at of recoveries) if (at >= t0 && at <= t1) for (let y = 0; y < h; y += 4) g.fillRect((at - t0) * scale - .5, y, 1, 2);
   g.textAlign = 'center';
   g.textBaseline = 'middle';
   g.font = '11px system-ui, sans-serif';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The stream of events, and the parts of the page that are text.
 
-import { $, count, facts, kinds, make, number, phases, put, readPalette, span } from './text.js';
+import { $, bytes, carrier, count, facts, kinds, make, number, phases, put, readPalette, span } from './text.js';
 import { Job } from './job.js';
 import { Grid } from './grid.js';
 import { Chart } from './chart.js';
@@ -104,15 +104,17 @@ function draw() {
   $('state').className = 'badge' + (s.outcome === 'finished' || s.state === 'wired' ? ' good' : s.outcome || s.state === 'recovering' ? ' bad' : '');
   put($('report'), s.state === 'wired' ? '' : s.report); // the epoch is a fact below
   $('cancel').hidden = !server.cancel || ended;
-  const rest = ended ? null : job.remaining(s.passes, now), rate = ended ? null : job.rate();
+  const rest = ended ? null : job.remaining(s.passes, now), rate = ended ? null : job.rate(), sent = ended ? null : job.bandwidth();
   facts($('facts'), [
     [ended ? 'took' : 'running', span(ended ? s.ended - s.opened : now)],
     ['ranks', `${s.joined} of ${s.total}`],
     ['pass', s.passes ? `${s.pass} of ${s.passes}` : String(s.pass)],
-    ...(rest === null ? [] : [['remaining', '≈ ' + span(rest)]]),
+    ...(rest === null ? [] : [['remaining', (s.early ? 'at most ≈ ' : '≈ ') + span(rest)]]),
     ['steps', count(s.steps)],
     ['examples', count(s.examples)],
     ...(rate === null ? [] : [['examples/s', count(Math.round(rate))]]),
+    ...(sent === null ? [] : [['sent/s', bytes(sent)]]),
+    ...(job.times ? [['time of the ranks', split(job.times)]] : []),
     ['loss', number(s.loss)],
     ...(s.holdout ? [['held-out loss', number(s.holdout)]] : []),
     ...(s.epoch ? [['epoch', s.epoch]] : []),
@@ -128,7 +130,25 @@ function draw() {
   });
   grid.later();
   drawTree(job);
+  listEdges();
   if (openRank >= 0) rankFacts();
+}
+
+// split returns how the ranks have spent their time.
+function split(times) {
+  const all = times.reduce((a, b) => a + b, 0) || 1;
+  return ['load', 'compute', 'network', 'wait'].map((name, i) => `${name} ${Math.round(100 * times[i] / all)} %`).join(', ');
+}
+
+// listEdges shows the bytes by carrier, and the edges with the most bytes.
+function listEdges() {
+  put($('classes'), job.classes.length ? 'Sent: ' + job.classes.filter(k => k[2]).map(([via, local, out]) => `${bytes(out)} by ${carrier(via, local)}`).join('; ') : 'No rank has reported bytes.');
+  const list = $('edges'), most = job.edges.slice(0, 12);
+  while (list.children.length > most.length) list.lastChild.remove();
+  most.forEach(([from, to, via, local, rate, all], i) => {
+    const li = list.children[i] ?? list.appendChild(make('li', {}));
+    put(li, `${from} → ${to}: ${rate ? bytes(rate) + '/s, ' : ''}${bytes(all)}, ${carrier(via, local)}`);
+  });
 }
 
 function drawPhases(counts) {
@@ -150,6 +170,8 @@ function rankFacts() {
   facts($('rank-facts'), [
     ['host', r.host || '–'], ['address', r.address || '–'], ['phase', grid.words(r, job.now(grid.ended))], ['attempt', String(r.attempts)], ['pass', String(r.pass)], ['steps', String(r.steps)],
     ['step', r.step || '–'], ['examples', count(r.examples)], ['loss', number(r.loss)],
+    ...(r.out < 0 ? [] : [['sent/s', bytes(r.out)], ['received/s', bytes(r.in)]]),
+    ...(r.computes + r.networks + r.waits ? [['time', `compute ${r.computes} %, network ${r.networks} %, wait ${r.waits} %`]] : []),
   ]);
 }
 

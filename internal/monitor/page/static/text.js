@@ -3,7 +3,7 @@
 
 export const phases = ['absent', 'loading data', 'ready', 'computing', 'exchanging', 'waiting', 'complete', 'removed'];
 export const phaseNames = ['absent', 'loading', 'ready', 'computing', 'exchanging', 'waiting', 'complete', 'removed'];
-export const kinds = ['·', '+', '✕', '−', '↻', '▶', '■', '!'];
+export const kinds = ['·', '+', '✕', '−', '↻', '▶', '■', '!', '?'];
 
 const whole = new Intl.NumberFormat('en');
 
@@ -15,6 +15,17 @@ export function number(x) {
   if (a !== 0 && (a < 1e-3 || a >= 1e6)) return x.toExponential(2);
   return a >= 100 ? x.toFixed(1) : x.toPrecision(4);
 }
+
+// bytes returns a number of bytes as text, in powers of 1000 as networks are measured.
+export function bytes(n) {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+  let i = 0;
+  for (; n >= 999.5 && i < 4; i++) n /= 1000;
+  return (i && n < 99.95 ? n.toFixed(1) : Math.round(n)) + ' ' + units[i];
+}
+
+// carrier names the carrier of an edge.
+export const carrier = (via, local) => ['TCP', 'shared memory', 'verbs'][via] + (via === 1 ? '' : local ? ', same machine' : ', other machine');
 
 // span returns a time in milliseconds as text: 7 s, 1:05, 2:03:04.
 export function span(ms) {

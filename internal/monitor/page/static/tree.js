@@ -1,7 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tree of the ranks. A rank stands between the subtrees of lower and of higher ranks.
+// The graph of the ranks, with the bytes of its edges. Ranks stand in their tree, each between the subtrees of lower and of
+// higher ranks. Where bytes go along other edges, too, they stand in a circle.
 
-import { $, palette, phaseNames, put, surface } from './text.js';
+import { $, bytes, palette, phaseNames, put, surface } from './text.js';
+
+const levels = 4; // of the thickness of edges
+
+// pairs returns the edges with traffic as pairs of ranks, with the rate of both directions.
+function pairs(job, at) {
+  const by = new Map();
+  for (const [from, to, , , rate] of job.edges) {
+    if (!at.has(from) || !at.has(to)) continue;
+    const a = Math.min(from, to), b = Math.max(from, to), key = a * 65536 + b, p = by.get(key);
+    if (p) p.rate += rate;
+    else by.set(key, { a, b, rate });
+  }
+  return [...by.values()];
+}
 
 export function drawTree(job) {
   const canvas = $('tree'), g = surface(canvas), parents = job.parents;
@@ -13,29 +28,55 @@ export function drawTree(job) {
     return depth.get(r);
   };
   const deepest = Math.max(0, ...live.map(level)), root = live.find(r => parents[r] === -1);
-  put($('treenote'), live.length ? `${live.length} ranks, ${deepest + 1} levels, root ${root}` : '');
-  canvas.setAttribute('aria-label', `tree of ${live.length} ranks in ${deepest + 1} levels, root ${root}`);
-  const w = canvas.clientWidth, h = canvas.clientHeight, step = (w - 40) / Math.max(1, live.length - 1);
-  const x = r => live.length === 1 ? w / 2 : 20 + at.get(r) * step;
-  const y = r => 22 + level(r) * (h - 44) / Math.max(1, deepest);
-  const size = Math.max(1.2, Math.min(10, step * .45, (h - 44) / (2.4 * Math.max(1, deepest))));
-  for (const waits of [false, true]) { // edges over which a rank waits are drawn last
-    g.strokeStyle = waits ? palette.waiting : palette.line;
-    g.lineWidth = waits ? 2.5 : 1;
+  const busy = pairs(job, at), inTree = e => parents[e.a] === e.b || parents[e.b] === e.a;
+  const circle = busy.some(e => e.rate > 0 && !inTree(e)) || busy.length > 0 && busy.every(e => e.rate === 0) && busy.some(e => !inTree(e));
+  const fastest = Math.max(0, ...busy.map(e => e.rate)), top = busy.find(e => e.rate === fastest);
+  const note = live.length ? (circle ? `${live.length} ranks` : `tree of ${live.length} ranks, ${deepest + 1} levels, root ${root}`) + (busy.length ? `, ${busy.length} edges with bytes` : '') : '';
+  put($('treenote'), note);
+  const label = (circle ? 'graph: ' : '') + note + (fastest ? `; most between ranks ${top.a} and ${top.b}: ${bytes(fastest)} per second` : '');
+  if (canvas.getAttribute('aria-label') !== label) canvas.setAttribute('aria-label', label);
+  const w = canvas.clientWidth, h = canvas.clientHeight, step = circle ? 6 * (h / 2 - 24) / Math.max(1, live.length) : (w - 40) / Math.max(1, live.length - 1);
+  const angle = r => 2 * Math.PI * at.get(r) / live.length - Math.PI / 2;
+  const x = r => live.length === 1 ? w / 2 : circle ? w / 2 + Math.min(w / 2 - 24, 2 * (h / 2 - 24)) * Math.cos(angle(r)) : 20 + at.get(r) * step;
+  const y = r => circle ? h / 2 + (live.length === 1 ? 0 : (h / 2 - 24) * Math.sin(angle(r))) : 22 + level(r) * (h - 44) / Math.max(1, deepest);
+  const size = Math.max(1.2, Math.min(10, step * .45, circle ? 10 : (h - 44) / (2.4 * Math.max(1, deepest))));
+  const lines = (style, width, edges) => {
+    if (!edges.length) return;
+    g.strokeStyle = style;
+    g.lineWidth = width;
     g.beginPath();
-    for (const r of live) {
-      const p = parents[r];
-      if (p < 0 || !at.has(p)) continue;
-      const stuck = [[r, p], [p, r]].some(([a, b]) => job.rows[a]?.phase === 5 && job.rows[a].for === b);
-      if (stuck !== waits) continue;
-      g.moveTo(x(r), y(r));
-      g.lineTo(x(p), y(p));
+    for (const [a, b] of edges) {
+      g.moveTo(x(a), y(a));
+      g.lineTo(x(b), y(b));
     }
     g.stroke();
+  };
+  const stuck = (a, b) => [[a, b], [b, a]].some(([r, s]) => job.rows[r]?.phase === 5 && job.rows[r].for === s);
+  const tree = live.filter(r => parents[r] >= 0 && at.has(parents[r])).map(r => [r, parents[r]]);
+  if (!circle) lines(palette.line, 1, tree);
+  const thickest = live.length > 64 ? .4 : 1.5; // pixels of a level
+  g.globalAlpha = live.length > 64 ? .5 : 1;
+  for (let i = 0; i <= levels; i++) { // thicker ones are drawn later
+    const thick = e => e.rate > 0 ? Math.max(1, Math.ceil(levels * Math.sqrt(e.rate / fastest))) : 0;
+    lines(i ? palette.exchanging : palette.line, Math.max(1, thickest * i), busy.filter(e => thick(e) === i).map(e => [e.a, e.b]));
   }
-  g.font = `${Math.min(11, size * 1.2)}px system-ui, sans-serif`;
+  g.globalAlpha = 1;
+  const known = new Set(busy.map(e => e.a * 65536 + e.b));
+  // Edges over which a rank waits are drawn last.
+  lines(palette.waiting, 2.5, [...busy.map(e => [e.a, e.b]), ...tree.filter(([a, b]) => !known.has(Math.min(a, b) * 65536 + Math.max(a, b)))].filter(([a, b]) => stuck(a, b)));
+  g.font = '11px system-ui, sans-serif';
   g.textAlign = 'center';
   g.textBaseline = 'middle';
+  if (live.length <= 8) {
+    for (const e of busy.filter(e => e.rate > 0)) {
+      const text = bytes(e.rate) + '/s', cx = (x(e.a) + x(e.b)) / 2, cy = (y(e.a) + y(e.b)) / 2, wide = g.measureText(text).width + 6;
+      g.fillStyle = palette.card;
+      g.fillRect(cx - wide / 2, cy - 8, wide, 16);
+      g.fillStyle = palette.fg;
+      g.fillText(text, cx, cy);
+    }
+  }
+  g.font = `${Math.min(11, size * 1.2)}px system-ui, sans-serif`;
   for (const r of live) {
     const phase = job.rows[r]?.phase ?? 0;
     g.beginPath();
