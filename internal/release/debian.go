@@ -5,35 +5,20 @@ package main
 import (
 	"crypto/md5"
 	"fmt"
-	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 )
 
-// debian returns the Debian package of an architecture. It has the programs, the unit of
-// spanning_tree, which the administrator enables, and its user. It depends on nothing: the
-// programs are static.
-func (r *release) debian(goarch string, files []file) ([]byte, error) {
-	var content []file
-	for _, f := range files {
-		name := "usr/share/doc/gvw/" + f.name
-		if f.mode&0o111 != 0 {
-			name = "usr/bin/" + f.name
+// debian returns the Debian package of an architecture, with the files of the system. It depends on
+// nothing: the programs are static.
+func (r *release) debian(goarch string, files []file) []byte {
+	content := slices.Clone(files)
+	for i, f := range content {
+		name := f.name
+		if strings.HasPrefix(name, zshFunctions) {
+			name = "usr/share/zsh/vendor-completions/" + strings.TrimPrefix(name, zshFunctions) // Debian's own folder
 		}
-		if f.name == "LICENSE" {
-			name = "usr/share/doc/gvw/copyright"
-		}
-		content = append(content, file{"./" + name, f.mode, f.data})
-	}
-	for from, to := range map[string]string{
-		"spanning_tree.service": "usr/lib/systemd/system/spanning_tree.service",
-		"gvw.sysusers":          "usr/lib/sysusers.d/gvw.conf",
-	} {
-		data, err := os.ReadFile(filepath.Join(r.root, "packaging", from))
-		if err != nil {
-			return nil, err
-		}
-		content = append(content, file{"./" + to, 0o644, data})
+		content[i].name = "./" + name
 	}
 	sortFiles(content)
 	size := 0
@@ -53,7 +38,7 @@ Description: linear models on a cluster, as Vowpal Wabbit trains them
  gvw trains linear models on one machine or many, with Vowpal Wabbit's command
  line, data and models. spanning_tree is the server through which the ranks of
  a job find each other.
-`, strings.TrimPrefix(r.version, "v"), goarch, (size+1023)/1024)
+`, r.number(), goarch, (size+1023)/1024)
 	return ar([]file{
 		{"debian-binary", 0o644, []byte("2.0\n")},
 		{"control.tar.gz", 0o644, tarred([]file{
@@ -63,20 +48,18 @@ Description: linear models on a cluster, as Vowpal Wabbit trains them
 			{"./prerm", 0o755, []byte(prerm)},
 		}, r.date)},
 		{"data.tar.gz", 0o644, tarred(content, r.date)},
-	}, r.date), nil
+	}, r.date)
 }
 
 // A package in another root (dpkg --root) has no systemd there.
 const postinst = `#!/bin/sh
 set -e
-if [ "$1" = configure ] && [ -z "${DPKG_ROOT:-}" ] && command -v systemd-sysusers >/dev/null; then
-	systemd-sysusers gvw.conf
-fi
+if [ "$1" = configure ] && [ -z "${DPKG_ROOT:-}" ]; then
+` + afterInstall + `fi
 `
 
 const prerm = `#!/bin/sh
 set -e
-if [ "$1" = remove ] && [ -z "${DPKG_ROOT:-}" ] && [ -d /run/systemd/system ]; then
-	systemctl --no-reload disable --now spanning_tree.service || true
-fi
+if [ "$1" = remove ] && [ -z "${DPKG_ROOT:-}" ]; then
+` + beforeRemoval + `fi
 `

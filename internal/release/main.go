@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Release builds the files of a release: archives of both programs for six platforms, a wheel, a Debian
-// package for the two of Linux, lists of the modules in them, and SHA256SUMS. It needs Python, Go and its
+// and an RPM package for the two of Linux, lists of the modules in them, and SHA256SUMS. It needs Python, Go and its
 // module cache, and no network. Two runs on one commit write the same bytes.
 //
 //	go run ./internal/release -version v0.2.0 -out dist
@@ -34,6 +34,7 @@ type release struct {
 	root    string    // of the repository
 
 	programs string // directory with the programs for the wheel
+	texts    []file // completions and manual pages
 }
 
 func main() {
@@ -84,6 +85,9 @@ func run(version, out string, platforms []string) error {
 		return err
 	}
 	defer os.RemoveAll(r.programs)
+	if err := r.describe(); err != nil {
+		return fmt.Errorf("the manual: %w", err)
+	}
 	for _, p := range platforms {
 		if err := r.platform(p); err != nil {
 			return fmt.Errorf("%s: %w", p, err)
@@ -108,13 +112,41 @@ func (r *release) wheel() error {
 	return nil
 }
 
+// path returns the name of a program's file, which is not one of the release.
+func (r *release) path(name, platform string) string {
+	if platform == "linux/amd64" {
+		return filepath.Join(r.programs, name) // for the wheel
+	}
+	return filepath.Join(r.programs, strings.ReplaceAll(platform, "/", "-"), name)
+}
+
+// build builds a program, unless its file is there, and returns it.
+func (r *release) build(name, path, platform string) ([]byte, error) {
+	if data, err := os.ReadFile(path); err == nil {
+		return data, nil
+	}
+	goos, goarch, _ := strings.Cut(platform, "/")
+	flags := fmt.Sprintf("-s -w -X 'github.com/gvw-project/gvw/internal/cli.release=%s %s %s'", r.version, r.commit, r.day())
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", path, "./cmd/"+name)
+	cmd.Dir = r.root
+	cmd.Env = append(os.Environ(), "GOOS="+goos, "GOARCH="+goarch, "CGO_ENABLED=0", "GOFLAGS=-mod=readonly", "GOAMD64=v1", "GOARM64=v8.0")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("go build %s: %w\n%s", name, err, text)
+	}
+	return os.ReadFile(path)
+}
+
+// day returns the day of the commit.
+func (r *release) day() string { return r.date.UTC().Format(time.DateOnly) }
+
+// number returns the version as packages have it. A pre-release sorts before the release.
+func (r *release) number() string {
+	return strings.ReplaceAll(strings.TrimPrefix(r.version, "v"), "-", "~")
+}
+
 // platform makes the files of one platform.
 func (r *release) platform(platform string) error {
 	goos, goarch, _ := strings.Cut(platform, "/")
-	dir := filepath.Join(r.programs, goos+"-"+goarch)
-	if platform == "linux/amd64" {
-		dir = r.programs
-	}
 	suffix := ""
 	if goos == "windows" {
 		suffix = ".exe"
@@ -122,15 +154,8 @@ func (r *release) platform(platform string) error {
 	var files []file
 	bills := map[string]string{}
 	for _, name := range programs {
-		path := filepath.Join(dir, name+suffix)
-		flags := fmt.Sprintf("-s -w -X 'github.com/gvw-project/gvw/internal/cli.release=%s %s %s'", r.version, r.commit, r.date.UTC().Format(time.DateOnly))
-		cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", path, "./cmd/"+name)
-		cmd.Dir = r.root
-		cmd.Env = append(os.Environ(), "GOOS="+goos, "GOARCH="+goarch, "CGO_ENABLED=0", "GOFLAGS=-mod=readonly", "GOAMD64=v1", "GOARM64=v8.0")
-		if text, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("go build %s: %w\n%s", name, err, text)
-		}
-		data, err := os.ReadFile(path)
+		path := r.path(name+suffix, platform)
+		data, err := r.build(name, path, platform)
 		if err != nil {
 			return err
 		}
@@ -144,6 +169,7 @@ func (r *release) platform(platform string) error {
 		}
 		files = append(files, file{name, 0o644, data})
 	}
+	files = append(files, r.texts...)
 	name := fmt.Sprintf("gvw-%s-%s-%s", r.version, goos, goarch)
 	bill, err := r.bill(name, bills)
 	if err != nil {
@@ -164,11 +190,17 @@ func (r *release) platform(platform string) error {
 	if err != nil || goos != "linux" {
 		return err
 	}
-	deb, err := r.debian(goarch, files)
+	if files, err = r.system(files); err != nil {
+		return err
+	}
+	if err := r.write(fmt.Sprintf("gvw_%s_%s.deb", r.number(), goarch), r.debian(goarch, files)); err != nil {
+		return err
+	}
+	name, data, err := r.rpm(goarch, files)
 	if err != nil {
 		return err
 	}
-	return r.write(fmt.Sprintf("gvw_%s_%s.deb", strings.TrimPrefix(r.version, "v"), goarch), deb)
+	return r.write(name, data)
 }
 
 func (r *release) write(name string, data []byte) error {

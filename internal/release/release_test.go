@@ -7,7 +7,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -36,7 +38,7 @@ func TestRelease(t *testing.T) {
 	if sums != again {
 		t.Errorf("two releases differ:\n%s\n%s", sums, again)
 	}
-	for _, name := range []string{"gvw-v9.8.7-linux-amd64.tar.gz", "gvw-v9.8.7-linux-amd64.spdx.json", "gvw_9.8.7_amd64.deb", "gvw-9.8.7-py3-none-manylinux2014_x86_64.whl"} {
+	for _, name := range []string{"gvw-v9.8.7-linux-amd64.tar.gz", "gvw-v9.8.7-linux-amd64.spdx.json", "gvw_9.8.7_amd64.deb", "gvw-9.8.7-1.x86_64.rpm", "gvw-9.8.7-py3-none-manylinux2014_x86_64.whl"} {
 		if !strings.Contains(sums, "  "+name+"\n") {
 			t.Errorf("SHA256SUMS has no %s:\n%s", name, sums)
 		}
@@ -54,6 +56,68 @@ func TestRelease(t *testing.T) {
 		t.Errorf("a second release in the same directory: %v", err)
 	}
 	t.Run("Debian package", func(t *testing.T) { installs(t, filepath.Join(first, "gvw_9.8.7_amd64.deb")) })
+	t.Run("RPM package", func(t *testing.T) { readsAsRPM(t, filepath.Join(first, "gvw-9.8.7-1.x86_64.rpm")) })
+	t.Run("archive", func(t *testing.T) {
+		out, err := exec.Command("tar", "-tzf", filepath.Join(first, "gvw-v9.8.7-linux-amd64.tar.gz")).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"man/gvw.1", "man/gvw-run.1", "man/spanning_tree.8", "completions/gvw.bash", "completions/_gvw", "completions/spanning_tree.fish"} {
+			if !strings.Contains(string(out), "gvw-v9.8.7-linux-amd64/"+name+"\n") {
+				t.Errorf("the archive has no %s:\n%s", name, out)
+			}
+		}
+	})
+}
+
+// systemFiles are files of both packages, besides completions of zsh, which Debian keeps elsewhere.
+var systemFiles = []string{
+	"usr/bin/gvw", "usr/bin/spanning_tree", "usr/lib/systemd/system/spanning_tree.service", "usr/lib/sysusers.d/gvw.conf",
+	"usr/share/man/man1/gvw.1.gz", "usr/share/man/man1/gvw-search.1.gz", "usr/share/man/man8/spanning_tree.8.gz",
+	"usr/share/bash-completion/completions/gvw", "usr/share/bash-completion/completions/spanning_tree",
+	"usr/share/fish/vendor_completions.d/gvw.fish", "usr/share/doc/gvw/copyright",
+}
+
+// readsAsRPM checks the package by rpm: digests, files, their owners and scripts, and by rpmlint.
+func readsAsRPM(t *testing.T, path string) {
+	if _, err := exec.LookPath("rpm"); err != nil {
+		needs(t, "rpm")
+	}
+	rpm := func(words ...string) string {
+		t.Helper()
+		cmd := exec.Command("rpm", append(words, path)...)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Errorf("rpm %q: %v\n%s", words, err, out)
+		}
+		return string(out)
+	}
+	rpm("--checksig", "--nosignature")
+	files := strings.Split(rpm("-qpl", "--nosignature"), "\n")
+	for _, name := range append([]string{"usr/share/zsh/site-functions/_gvw"}, systemFiles...) {
+		if !slices.Contains(files, "/"+name) {
+			t.Errorf("the package has no /%s: %q", name, files)
+		}
+	}
+	if got := rpm("-qp", "--nosignature", "--queryformat", "%{NAME} %{VERSION} %{RELEASE} %{ARCH} [%{FILEUSERNAME}]"); strings.ReplaceAll(got, "root", "") != "gvw 9.8.7 1 x86_64 " {
+		t.Errorf("rpm -qp: %s", got)
+	}
+	if text := rpm("-qp", "--nosignature", "--scripts"); !strings.Contains(text, "systemd-sysusers gvw.conf") || !strings.Contains(text, "disable --now spanning_tree.service") {
+		t.Errorf("scripts: %s", text)
+	}
+	if _, err := exec.LookPath("rpmlint"); err != nil {
+		needs(t, "rpmlint")
+	}
+	out, _ := exec.Command("rpmlint", path).CombinedOutput()                                                    // it fails for want of a signature, too
+	accepted := regexp.MustCompile(`E: (statically-linked-binary|no-signature|no-changelogname-tag|no-binary)`) // it looks for tags of rpmbuild
+	for line := range strings.Lines(string(out)) {
+		if strings.Contains(line, " E: ") && !accepted.MatchString(line) {
+			t.Errorf("rpmlint: %s", line)
+		}
+	}
+	if !strings.Contains(string(out), "1 packages and 0 specfiles checked") {
+		t.Errorf("rpmlint has checked nothing:\n%s", out)
+	}
 }
 
 // installs installs the package with dpkg in a new root, runs gvw, and removes the package.
@@ -85,9 +149,15 @@ func installs(t *testing.T, deb string) {
 		t.Errorf("gvw version: %v, %s", err, text)
 	}
 	dpkg("--verify", "gvw")
-	unit := filepath.Join(root, "usr/lib/systemd/system/spanning_tree.service")
-	if _, err := os.Stat(unit); err != nil {
-		t.Error(err)
+	verifies(t, root)
+	for _, name := range append([]string{"usr/share/zsh/vendor-completions/_gvw"}, systemFiles...) {
+		if _, err := os.Stat(filepath.Join(root, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	offered, err := exec.Command("bash", "-c", `. "$1" && COMP_WORDS=(gvw sea) COMP_CWORD=1 && _gvw && echo "${COMPREPLY[@]}"`, "bash", filepath.Join(root, "usr/share/bash-completion/completions/gvw")).Output()
+	if err != nil || string(offered) != "search\n" {
+		t.Errorf("the completion of bash: %v, %q", err, offered)
 	}
 	dpkg("--remove", "gvw")
 	if _, err := os.Stat(filepath.Join(root, "usr/bin/gvw")); !os.IsNotExist(err) {
@@ -108,6 +178,48 @@ func TestUnitIsHardened(t *testing.T) {
 	}
 	if text, err := exec.Command("systemd-analyze", "security", "--offline=true", "--threshold=20", "--no-pager", unit).CombinedOutput(); err != nil {
 		t.Errorf("an exposure above 2.0: %v\n%s", err, text)
+	}
+}
+
+// verifies checks the installed unit by systemd, and its command by the program. systemd ignores what it
+// does not understand, with a warning.
+func verifies(t *testing.T, root string) {
+	t.Helper()
+	if exec.Command("systemd-analyze", "verify", "--help").Run() != nil {
+		needs(t, "systemd-analyze")
+	}
+	const name = "spanning_tree.service"
+	verify := func() string {
+		cmd := exec.Command("systemd-analyze", "verify", "--man=no", "--recursive-errors=no", "--root="+root, name)
+		text, err := cmd.CombinedOutput()
+		if err != nil && len(text) == 0 {
+			t.Fatalf("%q: %v", cmd.Args, err)
+		}
+		return string(text)
+	}
+	if text := verify(); text != "" {
+		t.Errorf("the unit: %s", text)
+	}
+	path := filepath.Join(root, "usr/lib/systemd/system", name)
+	unit, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	worse := strings.Replace(string(unit), "Restart=on-failure", "Restart=on-failures", 1)
+	if err := os.WriteFile(path, []byte(worse), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if text := verify(); !strings.Contains(text, "on-failures") {
+		t.Errorf("a fault in the unit is not found: %q", text)
+	}
+	if err := os.WriteFile(path, unit, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(unit), "\nExecStart=")
+	command, _, _ := strings.Cut(after, "\n")
+	words := append(strings.Fields(command), "--version") // the options are parsed first
+	if text, err := exec.Command(filepath.Join(root, words[0]), words[1:]...).CombinedOutput(); err != nil {
+		t.Errorf("%q: %v\n%s", words, err, text)
 	}
 }
 
