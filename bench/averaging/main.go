@@ -4,9 +4,10 @@
 //
 //	go run ./bench/averaging -ranks 2
 //
-// It draws a data set, and trains with each learning rate and number of passes: in one process, and with averages of
-// models on several ranks. Of each way it takes the rate and the fewest passes that reach the best loss of one
-// process on a test set, and measures these in turn. Examples are read from caches, which are made before.
+// It draws a data set, and trains with each learning rate and number of passes: in one process, with averages of models
+// on several ranks, and in one process with threads that update the weights without locks. Of each way it takes the rate
+// and the fewest passes that reach the best loss of one process with one thread and the same rule on a test set, and
+// measures these in turn. Examples are read from caches, which are made before.
 package main
 
 import (
@@ -35,7 +36,7 @@ func main() {
 	flag.IntVar(&b.ranks, "ranks", 2, "ranks")
 	flag.IntVar(&b.passes, "passes", 8, "passes of one process, whose loss is the target")
 	flag.IntVar(&b.runs, "runs", 5, "measurements of each way, of which the median counts")
-	flag.StringVar(&b.options, "options", "--l2 1e-6", "further options of all ways")
+	flag.StringVar(&b.options, "options", "--l2 1e-6", "further options of the ways with averages")
 	flag.StringVar(&b.gvw, "gvw", "", "gvw to measure; empty: it is built")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -55,14 +56,18 @@ type bench struct {
 	gvw, dir string
 }
 
-// rates are the learning rates that each way tries.
-var rates = []float64{2, 4, 6, 8, 12, 16}
-
 // way is a way to train.
 type way struct {
 	name    string
 	ranks   int // 1: one process
+	threads int // of each rank
 	options string
+}
+
+// group has ways with one rule of updates. The first is one process with one thread.
+type group struct {
+	rates []float64 // learning rates that each way tries
+	ways  []way
 }
 
 // trial is a training of a way.
@@ -98,17 +103,31 @@ func (b *bench) run(ctx context.Context) (err error) {
 	fmt.Printf("%s, %s, %s; seed %d, %d examples of %d features, options %q\n\n", strings.SplitN(version, "\n", 2)[0], runtime.Version(), setup.Machine(),
 		b.data.seed, b.data.examples, b.data.features, b.options)
 	momentum := 1 - 1/float64(b.ranks) // the mean of n models has moved 1/n as far
-	one := way{"one process", 1, ""}
-	ways := []way{
-		one,
-		{fmt.Sprintf("%d ranks, averages at the end of a pass", b.ranks), b.ranks, ""},
-		{fmt.Sprintf("%d ranks, averages after 0.1 of a pass", b.ranks), b.ranks, "--average_every 0.1"},
-		{fmt.Sprintf("%d ranks, outer momentum %.2g", b.ranks, momentum), b.ranks, fmt.Sprintf("--average_every 0.1 --outer_momentum %g", momentum)},
+	average := "--aggregate model " + b.options
+	for _, g := range []group{
+		{[]float64{2, 4, 6, 8, 12, 16}, []way{
+			{"one process", 1, 1, average},
+			{fmt.Sprintf("%d ranks, averages at the end of a pass", b.ranks), b.ranks, 1, average},
+			{fmt.Sprintf("%d ranks, averages after 0.1 of a pass", b.ranks), b.ranks, 1, average + " --average_every 0.1"},
+			{fmt.Sprintf("%d ranks, outer momentum %.2g", b.ranks, momentum), b.ranks, 1, average + fmt.Sprintf(" --average_every 0.1 --outer_momentum %g", momentum)},
+		}},
+		{[]float64{0.1, 0.2, 0.35, 0.5, 0.75, 1}, []way{
+			{"one process, vw's rule", 1, 1, ""},
+			{fmt.Sprintf("%d threads without locks, vw's rule", b.ranks), 1, b.ranks, fmt.Sprintf("--hogwild %d", b.ranks)},
+		}},
+	} {
+		if err := b.measure(ctx, g); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// measure prints the table of a group.
+func (b *bench) measure(ctx context.Context, g group) error {
 	target := math.Inf(1)
-	var winner trial
-	for _, rate := range rates {
-		o, err := b.train(ctx, trial{one, rate, b.passes})
+	for _, rate := range g.rates {
+		o, err := b.train(ctx, trial{g.ways[0], rate, b.passes})
 		if err != nil {
 			return err
 		}
@@ -116,8 +135,9 @@ func (b *bench) run(ctx context.Context) (err error) {
 	}
 	target *= 1.0005 // rounding and the order of the examples
 	var trials []trial
-	for _, w := range ways {
-		if winner, err = b.fewest(ctx, w, target); err != nil {
+	for _, w := range g.ways {
+		winner, err := b.fewest(ctx, w, g.rates, target)
+		if err != nil {
 			return err
 		}
 		trials = append(trials, winner)
@@ -128,7 +148,7 @@ func (b *bench) run(ctx context.Context) (err error) {
 func (b *bench) path(name string) string { return filepath.Join(b.dir, name) }
 
 // fewest returns the trial of a way that reaches the target in the fewest passes. It has no passes if none does.
-func (b *bench) fewest(ctx context.Context, w way, target float64) (trial, error) {
+func (b *bench) fewest(ctx context.Context, w way, rates []float64, target float64) (trial, error) {
 	for passes := 1; passes <= 4*b.passes; passes++ {
 		for _, rate := range rates {
 			t := trial{w, rate, passes}
@@ -162,9 +182,10 @@ func (b *bench) compare(ctx context.Context, trials []trial, target float64) err
 			fmt.Printf("| %s | | more than %d | | | | | |\n", t.name, 4*b.passes)
 			continue
 		}
-		wall, cpu := median(walls[i]), median(cpus[i])/float64(t.ranks)
+		wall, cpu := median(walls[i]), median(cpus[i])/float64(t.ranks*t.threads)
 		fmt.Printf("| %s | %g | %d | %.5f | %.3f | %.3f | %.2f | %.2f |\n", t.name, t.rate, t.passes, losses[i], wall, cpu, median(walls[0])/wall, median(cpus[0])/cpu)
 	}
+	fmt.Println()
 	return nil
 }
 

@@ -19,10 +19,10 @@ import (
 // train trains and measures the loss of the model on the test set.
 func (b *bench) train(ctx context.Context, t trial) (o outcome, err error) {
 	args := []string{
-		"-d", b.path("train.vw"), "-c", "-b", "18", "--loss_function", "logistic", "--holdout_off", "-f", b.path("model"), "--aggregate", "model",
+		"-d", b.path("train.vw"), "-c", "-b", "18", "--loss_function", "logistic", "--holdout_off", "-f", b.path("model"),
 		"--passes", strconv.Itoa(t.passes), "-l", strconv.FormatFloat(t.rate, 'g', -1, 64),
 	}
-	args = append(append(args, strings.Fields(t.options)...), strings.Fields(b.options)...)
+	args = append(args, strings.Fields(t.options)...)
 	if t.ranks > 1 {
 		args = append([]string{"run", "-n", strconv.Itoa(t.ranks), "--log_dir", b.path("logs"), "--"}, args...)
 	}

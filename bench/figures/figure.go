@@ -24,6 +24,8 @@ type figure struct {
 	Rows  []string // names of the values 0, 1, … on the y axis; nil: numbers
 	Notes string   // what was measured, how, and the results in numbers
 	Lines []line
+	Seed  string // of random numbers; empty: there are none, or the notes name them
+	origin
 }
 
 // line is a series of points.
@@ -68,6 +70,10 @@ func (f *figure) write(dir, command string) (err error) {
 		{"rows", strings.Join(f.Rows, "|")},
 		{"notes", f.Notes},
 		{"command", command},
+		{"seed", f.Seed},
+		{"commit", f.Commit},
+		{"machine", f.Machine},
+		{"date", f.Date},
 	} {
 		if field.value != "" {
 			fmt.Fprintf(b, "# %s: %s\n", field.key, field.value)

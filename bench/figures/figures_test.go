@@ -18,6 +18,7 @@ func TestFileOfAFigure(t *testing.T) {
 	dir := t.TempDir()
 	f := figure{
 		Name: "f", Title: "T", X: "x", Y: "y", LogY: true, Notes: "n",
+		Seed: "7", origin: origin{"abc", "a machine", "2026-11-24"},
 		Lines: []line{{"one, two", []point{{1, 0.25}, {2, 1e-9}}}},
 	}
 	if err := f.write(dir, "go run"); err != nil {
@@ -27,7 +28,7 @@ func TestFileOfAFigure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "# title: T\n# x: x\n# y: y\n# logy: yes\n# notes: n\n# command: go run\nseries,x,y\n\"one, two\",1,0.25\n\"one, two\",2,1e-09\n"
+	want := "# title: T\n# x: x\n# y: y\n# logy: yes\n# notes: n\n# command: go run\n# seed: 7\n# commit: abc\n# machine: a machine\n# date: 2026-11-24\nseries,x,y\n\"one, two\",1,0.25\n\"one, two\",2,1e-09\n"
 	if d := cmp.Diff(want, string(got)); d != "" {
 		t.Error(d)
 	}

@@ -42,6 +42,7 @@ var experiments = []experiment{
 	{"averaging-gantt", false, gantts},
 	{"averaging-topics", true, topicAverages},
 	{"search-a9a", true, searches},
+	{"simulated-allreduce", false, simulatedAllReduce},
 }
 
 func main() {
@@ -94,6 +95,7 @@ func run(ctx context.Context, out, data, only string, w io.Writer) error {
 			command += " -spark PYTHON"
 		}
 		for _, f := range figures {
+			f.origin = originOf(ctx, start)
 			if err := f.write(out, command); err != nil {
 				return err
 			}

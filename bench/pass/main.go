@@ -4,12 +4,13 @@
 // medians, ratios. A figure counts only if both programs report the same average loss.
 //
 //	go run ./bench/pass -vw "python -m vowpalwabbit" -runs 5 -data DIR
+//	go run ./bench/pass -learners -vw "python -m vowpalwabbit" -runs 3
 //	go run ./bench/pass -learners -vw "python -m vowpalwabbit" -runs 3 -data DIR
 //
-// The second command measures vw's composed learners, on pairs.vw (ratings with namespaces u and i)
-// and dense.vw (labels -1 and 1) of DIR. Otherwise DIR has sparse.vw and dense.vw; bench/README.md describes them. The vw of
-// PyPI starts inside Python; what `--version` costs is measured in the same run
-// and left out of the ratios marked net.
+// The second command measures composed learners on data that it makes itself, and the third one also
+// others, on pairs.vw (ratings with namespaces u and i) and dense.vw (labels -1 and 1) of DIR. For the
+// first one DIR has sparse.vw and dense.vw; bench/README.md describes them. The vw of PyPI starts inside
+// Python; what `--version` costs is measured in the same run and left out of the ratios marked net.
 package main
 
 import (
@@ -36,11 +37,11 @@ func bench() error {
 	gvw := flag.String("gvw", "", "gvw binary; empty: built from this tree")
 	runs := flag.Int("runs", 5, "runs of each program per row")
 	data := flag.String("data", "", "folder with sparse.vw and dense.vw")
-	learners := flag.Bool("learners", false, "measure vw's composed learners, on pairs.vw and dense.vw")
+	learners := flag.Bool("learners", false, "measure vw's composed learners, on data made for them, and with -data on pairs.vw and dense.vw")
 	only := flag.String("only", "", "rows whose name has this in it")
 	flag.Parse()
-	if *data == "" {
-		return errors.New("-data: which folder has sparse.vw and dense.vw, or pairs.vw and dense.vw for -learners? See bench/README.md for how to make them")
+	if *data == "" && !*learners {
+		return errors.New("-data: which folder has sparse.vw and dense.vw? See bench/README.md for how to make them")
 	}
 	dir, err := os.MkdirTemp("", "gvw-bench-")
 	if err != nil {
@@ -59,7 +60,12 @@ func bench() error {
 	if b.start, err = b.begin(); err != nil {
 		return err
 	}
-	rows := composed(*data)
+	rows := composed(*data, dir)
+	if *learners {
+		if err := made(dir); err != nil {
+			return err
+		}
+	}
 	if b.tolerance = 1e-3; !*learners { // rounding adds up in products of weights
 		b.tolerance = 1e-4
 		if rows, err = works(*data, dir); err != nil {

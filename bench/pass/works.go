@@ -51,13 +51,26 @@ func works(data, dir string) ([]work, error) {
 	}, nil
 }
 
-// composed returns the rows of vw's composed learners.
-func composed(data string) []work {
-	row := func(file, options string) work {
-		return work{name: options, args: words("-d "+filepath.Join(data, file), options)}
+// composed returns the rows of vw's composed learners. dir has the files of made. Without data the
+// rows that need it are left out.
+func composed(data, dir string) []work {
+	in := func(folder, file, options string) work {
+		return work{name: options, args: words("-d "+filepath.Join(folder, file), options)}
 	}
+	row := func(file, options string) work { return in(data, file, options) }
 	const logistic = " --loss_function logistic"
-	return []work{
+	small := []work{
+		in(dir, "costs.vw", "--csoaa 10"),
+		in(dir, "lists.vw", "--multilabel_oaa 10"+logistic),
+		in(dir, "classes.vw", "--ect 10"+logistic),
+		in(dir, "classes.vw", "--log_multi 10"),
+		in(dir, "ids.vw", "--marginal m"+logistic),
+		in(dir, "ids.vw", "--stage_poly --batch_sz 20000 --sched_exponent 0.5 -b 20"+logistic),
+	}
+	if data == "" {
+		return small
+	}
+	return append(small, []work{
 		row("pairs.vw", "--lrq ui10"),
 		row("pairs.vw", "--lrqfa ui10"),
 		row("pairs.vw", "--rank 10 -q ui -l 0.05 -b 15"),
@@ -69,7 +82,7 @@ func composed(data string) []work {
 		row("dense.vw", "--boosting 10"+logistic),
 		row("dense.vw", "--boosting 10 --alg logistic"+logistic),
 		row("dense.vw", "--coin"+logistic),
-	}
+	}...)
 }
 
 func words(lines ...string) []string { return strings.Fields(strings.Join(lines, " ")) }
