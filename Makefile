@@ -8,10 +8,12 @@
 # make test-portable
 #                   builds for other systems; numeric packages on arm64 and without assembly
 # make test-hadoop  the tests on a real Hadoop, started here: Java 17, Maven, 92 MB of jars
+# make test-places  jobs that Slurm, mpirun and their like start here: Debian packages, root
 # make storm        1,000 jobs of real processes that something happens to, and a table
 # make storm-net    300 jobs over networks and disks that fail, and a table; needs root
 # make storm-malt   300 jobs with shared vectors, whose processes are killed, stopped and cut off
 # make storm-sim    10,000 jobs in memory that everything happens to, by seed
+# make kilonode     jobs of 500 processes on this machine, some of which are killed: 4 GiB, three minutes on two cores
 # make test-rdma    what goes over RDMA, in a guest with two emulated devices
 # make test-long    what is too slow for every run: long tests, fuzzing
 # make bench        micro-benchmarks; bench/README.md has the comparisons
@@ -20,12 +22,12 @@
 # make lint         the static part of make test, which stops at the first fault
 # make build        both programs, to bin/
 # make release VERSION=v0.2.0
-#                   the files of a release, to dist/: archives, Debian packages, a wheel, SHA256SUMS
+#                   the files of a release, to dist/: archives, packages, a wheel, SHA256SUMS
 # make clean        removes what the above leave behind
 
 TOOL = go tool -modfile=tools/go.mod
 
-.PHONY: build quickstart setup check test test-all test-portable test-hadoop test-rdma storm storm-net storm-malt storm-sim test-long bench figures lint release clean
+.PHONY: build quickstart setup check test test-all test-portable test-hadoop test-places test-rdma storm storm-net storm-malt storm-sim kilonode test-long bench figures lint release clean
 
 build:
 	go build -trimpath -o bin/ ./cmd/gvw ./cmd/spanning_tree
@@ -51,6 +53,10 @@ test-portable:
 test-hadoop:
 	GVW_HADOOP=1 go test -count=1 -timeout 20m -v ./tests/hadoop
 
+test-places:
+	scripts/setup-places.sh
+	REQUIRE_ALL=1 go test -count=1 -v ./tests/places
+
 test-rdma:
 	scripts/setup-rdma.sh
 	go vet -tags rdma ./allreduce/... ./malt/... ./cmd/... ./tests/rdma/...
@@ -68,6 +74,9 @@ storm-malt:
 
 storm-sim:
 	GVW_STORM_SEEDS=$${SEEDS:-10000} go test -count=1 -timeout 1h -run '^TestStorm$$' ./allreduce ./malt
+
+kilonode:
+	KILONODE_RANKS=$${KILONODE_RANKS:-500} KILONODE_BITS=$${KILONODE_BITS:-12} go test -count=1 -v -timeout 1h ./tests/kilonode
 
 test-long:
 	scripts/test-long.sh
@@ -87,6 +96,7 @@ lint:
 	scripts/deadcode.sh
 	go mod tidy -diff
 	cd tools && go mod tidy -diff
+	cd tests/containers && go mod tidy -diff
 
 release:
 	go run ./internal/release -version "$(VERSION)" -out dist

@@ -16,7 +16,7 @@ tool=$(go tool -modfile=tools/go.mod -n deadcode)
 dead() {
 	# shellcheck disable=SC2016
 	GOOS=linux "$tool" -f '{{range .Funcs}}{{printf "%s.%s\t%s:%d\n" $.Path .Name .Position.File .Position.Line}}{{end}}' \
-		"$@" ./cmd/... ./bench/... ./quickstart/... ./examples/... | sed "/^\$/d; s|^$module/||" | LC_ALL=C sort
+		"$@" ./cmd/... ./bench/... ./quickstart/... ./examples/... ./internal/release | sed "/^\$/d; s|^$module/||" | LC_ALL=C sort
 }
 
 tags=("")

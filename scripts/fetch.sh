@@ -8,3 +8,4 @@ cd "$(dirname "$0")/.."
 go list -deps -test ./... >/dev/null
 go list -modfile=tools/go.mod -deps tool >/dev/null
 (cd tools && go list -test -deps ./... >/dev/null)
+(cd tests/containers && go list -test -deps ./... >/dev/null)

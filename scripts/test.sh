@@ -7,7 +7,7 @@
 #   scripts/test.sh check      make check: static checks and unit tests in their short form
 #   scripts/test.sh            make test: all of the product without Java, root or a guest
 #   scripts/test.sh portable   make test-portable: other systems, arm64, and no assembly
-#   scripts/test.sh all        make test-all: make test, make test-portable, Hadoop and RDMA; for CI
+#   scripts/test.sh all        make test-all: make test, make test-portable, Hadoop, launchers and RDMA; for CI
 #
 #   REQUIRE_ALL=1      tools and data that tests need must be present: a skip is a failure
 #   REQUIRE_SHARED=1   the data sets beside the repository must be present
@@ -89,7 +89,7 @@ report() {
 	exit
 }
 
-tidy() { go mod tidy -diff && (cd tools && go mod tidy -diff); }
+tidy() { go mod tidy -diff && (cd tools && go mod tidy -diff) && (cd tests/containers && go mod tidy -diff); }
 drawing() { (cd tools && go vet ./... && go test ./...); }
 
 builds() {
@@ -137,6 +137,7 @@ fi
 step gofmt silent gofmt -l .
 step gofumpt silent go tool -modfile=tools/go.mod gofumpt -l .
 step vet go vet ./...
+[ $tier = check ] || step vet-containers go -C tests/containers vet ./...
 step tools drawing
 step staticcheck go tool -modfile=tools/go.mod staticcheck ./...
 
@@ -170,7 +171,7 @@ else
 	note skip network-namespaces "ip, tc and nft are needed (make setup): jobs over a broken network were left out"
 fi
 
-concurrent=$(go list ./... | grep -E "^$module/(allreduce|internal/(spantree|link|mesh|shm)|feature/stream|learn|malt|cmd)(/|\$)")
+concurrent=$(go list ./... | grep -E "^$module/(allreduce|internal/(launch|link|mesh|remote|run|shm|spantree)|feature/stream|learn|malt|cmd)(/|\$)")
 others=$(go list ./... | grep -v "^$module/tests" | grep -vxF "$concurrent")
 
 # shellcheck disable=SC2086
@@ -193,11 +194,17 @@ gotest unit $others
 
 heading "end-to-end tests"
 # shellcheck disable=SC2046
-gotest e2e -count=1 -parallel $((3 * processors)) $(go list ./tests/... | grep -v "^$module/tests/\(hadoop\|rdma\)\$")
+gotest e2e -count=1 -parallel $((3 * processors)) $(go list ./tests/... | grep -v "^$module/tests/\(hadoop\|kilonode\|places\|rdma\)\$")
+
+heading "manifests and images"
+(cd tests/containers && gotest containers -count=1 ./...)
 
 [ $tier = all ] || report
 
 portable
+
+heading "250 ranks on this machine"
+gotest kilonode -count=1 ./tests/kilonode
 
 heading "a real Hadoop"
 if command -v java >/dev/null && command -v mvn >/dev/null; then
@@ -205,6 +212,14 @@ if command -v java >/dev/null && command -v mvn >/dev/null; then
 else
 	echo "NO HADOOP: it needs Java 17 and Maven; the tests on it are left out."
 	note skip hadoop "a real Hadoop needs Java 17 and Maven (make test-hadoop)"
+fi
+
+heading "other launchers"
+if scripts/setup-places.sh; then
+	gotest places -count=1 ./tests/places
+else
+	echo "NO SLURM OR MPI: jobs that they start are left out."
+	note skip places "Slurm, Open MPI, MPICH and an SSH server are needed (make setup)"
 fi
 
 heading "RDMA, in a guest with two emulated devices"

@@ -16,7 +16,7 @@ func TestAveragingPage(t *testing.T) {
 		r := page.shell(t, line)
 		switch {
 		case strings.Contains(line, " -t "):
-			const want = "0.965517"
+			const want = "0.966425"
 			if !strings.Contains(page.text, "The accuracy on the test file is "+want+".") || !strings.Contains(r.stderr, "accuracy = "+want) {
 				t.Errorf("the page and the command do not agree on accuracy %s:\n%s", want, r.stderr)
 			}
@@ -26,7 +26,7 @@ func TestAveragingPage(t *testing.T) {
 			}
 		}
 	}
-	if len(commands) != 8 {
-		t.Errorf("%d commands, want 8", len(commands))
+	if len(commands) != 9 {
+		t.Errorf("%d commands, want 9", len(commands))
 	}
 }

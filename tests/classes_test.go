@@ -38,6 +38,7 @@ func TestClassesAsVW(t *testing.T) {
 		"--oaa 7 --noconstant", // more than there are labels
 		"--oaa 5 --ftrl --l1 0.1 -r RAW",
 		"--oaa 5 --pistol --loss_function logistic --probabilities",
+		"--oaa 5 --freegrad --project --restart",
 		"--oaa 5 --coin --passes 3 -k --cache_file CACHE",
 		"--oaa 5 --coin --oaa_subsample 2 --random_seed 3 --random_weights",
 	} {

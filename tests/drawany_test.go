@@ -12,13 +12,13 @@ import (
 )
 
 // notDrawn lists the options that read or write files of their own, start a server, or end
-// before any data is read.
+// before any data is read. Pass boundaries of --svrg depend on the time that vw's parser takes.
 var notDrawn = strings.Fields(`help version dry_run data initial_regressor final_regressor predictions
 	readable_model audit_regressor active daemon foreground port pid_file port_file num_children
 	span_server span_server_port node total unique_id json dsjson csv flatbuffer
 	args cache kill_cache no_stdin onethread dump_json_weights_experimental save_resume
 	output_feature_regularizer_binary output_feature_regularizer_text per_feature_regularizer_input
-	input_feature_regularizer dictionary_path cb_to_cbadf`)
+	input_feature_regularizer dictionary_path cb_to_cbadf svrg`)
 
 // drawnValues holds values of options, valid ones first.
 var drawnValues = map[string]string{
@@ -52,6 +52,7 @@ var drawnValues = map[string]string{
 	"max_prediction":               "0.3 -1",
 	"l1":                           "1e-3 0 -1",
 	"l2":                           "1e-3 0 -1",
+	"hogwild":                      "1 0 -1 x",
 	"learning_rate":                "0.3 0 -1 x",
 	"power_t":                      "0.4 0 2 -1",
 	"initial_t":                    "1 0 -1",
@@ -68,6 +69,10 @@ var drawnValues = map[string]string{
 	"logistic_max":                 "2 -2",
 	"ftrl_alpha":                   "0.1 0",
 	"ftrl_beta":                    "0.5 0",
+	"fepsilon":                     "0.5 0",
+	"flipschitz_const":             "2 0 -1",
+	"radius":                       "0.4 0",
+	"stage_size":                   "2 0",
 	"classweight":                  "1:2 1:2,-1:0.5 wrong",
 	"mem":                          "5 0",
 	"termination":                  "0.01 0",
@@ -85,6 +90,8 @@ var drawnValues = map[string]string{
 	"multilabel_oaa":               "3 2 0",
 	"ect":                          "3 2 0",
 	"error":                        "1 0 2",
+	"log_multi":                    "3 2 1 0",
+	"swap_resistance":              "1 4 0",
 	"lambda":                       "0.5",
 	"l1_state":                     "0.5 0",
 	"l2_state":                     "0.5 1",
@@ -109,6 +116,12 @@ var drawnValues = map[string]string{
 	"boosting":                     "3 2",
 	"alg":                          "BBM logistic adaptive wrong",
 	"gamma":                        "0.2 0",
+	"marginal":                     "a b c",
+	"initial_denominator":          "2 0.5",
+	"initial_numerator":            "0 1",
+	"decay":                        "0.01 0",
+	"sched_exponent":               "0.5 2 0",
+	"batch_sz":                     "10 3 0 1000",
 	"bs_type":                      "mean vote wrong",
 }
 
@@ -149,7 +162,7 @@ func drawAny(rng *rand.Rand) [][]string {
 	case 1:
 		units = append(units, []string{"--passes", "2", "-k", "--cache_file", "OWN.cache"})
 	case 2:
-		units = append(units, []string{[]string{"--bfgs", "--ftrl", "--coin", "--pistol"}[rng.IntN(4)]})
+		units = append(units, []string{[]string{"--bfgs", "--ftrl", "--coin", "--pistol", "--freegrad"}[rng.IntN(5)]})
 	case 3:
 		units = append(units, []string{"--quadratic", "ab"})
 	case 4:
@@ -169,36 +182,44 @@ func drawAny(rng *rand.Rand) [][]string {
 // batch are options with which vw trains by L-BFGS.
 const batch = " --bfgs --predict_only_model --l2 1 --passes 3 -k --cache_file OWN.cache"
 
-var knownDifferences = []difference{
-	{"--new_mf 1" + batch, false, "gvw composes learners by SGD only"},
-	{"--nn 2" + batch, false, "gvw composes learners by SGD only"},
-	{"--boosting 2" + batch, false, "gvw composes learners by SGD only"},
-	{"--lrqfa ab2 --coin", false, "gvw composes learners by SGD only"},
-	{"--ect 2 --ftrl", false, "gvw composes learners by SGD only"},
-	{"--bootstrap 3 --coin", false, "gvw composes learners by SGD only"},
-	{"--boosting 3 --oaa 3", false, "gvw composes one learner at a time"},
+// composedDifferences are the options beside which gvw composes no learner.
+func composedDifferences() (all []difference) {
+	for _, learner := range []string{"--lrqfa ab2", "--nn 2", "--new_mf 1", "--bootstrap 3", "--boosting 2", "--stage_poly", "--marginal a"} {
+		for _, other := range []string{batch, " --ftrl", " --coin", " --pistol", " --freegrad", " --oaa 3"} {
+			all = append(all, difference{learner + other, false, "gvw composes one learner at a time, by SGD only"})
+		}
+	}
+	for _, learner := range []string{"--ect 3", "--log_multi 3"} {
+		for _, other := range []string{batch, " --ftrl", " --coin", " --pistol", " --freegrad"} {
+			all = append(all, difference{learner + other, false, "gvw composes learners by SGD only"})
+		}
+	}
+	return all
+}
+
+var knownDifferences = slices.Concat(composedDifferences(), []difference{
+	{"--marginal a --quadratic ab", false, "interactions would cross ids instead of means"},
+	{"--marginal a --update_before_learn", true, "vw never updates the means with it"},
+	{"--new_mf 1 --boosting 3", false, "gvw composes one learner at a time"},
+	{"--alg wrong", true, "vw looks at the value only if the learner is enabled"},
+	{"--initial_pass_length 10 --freegrad", false, "gvw ends passes early only of plain SGD"},
+	{"--math-mode 7", true, "vw looks at the value only if there are topics"},
 	{"--lrqfa ab2 --quadratic ab", false, "vw also crosses the products"},
 	{"--audit --bootstrap 3", false, "the features of the learner have no names"},
 	{"--multilabel_oaa 3", false, "the text has no lists of classes, and vw takes parts of numbers"},
 	{"--csoaa 3", false, "the text has no labels of classes, whose hashes vw takes for classes"},
-	{"--nn 2 --oaa 3", false, "gvw composes one learner at a time"},
-	{"--new_mf 1 --coin", false, "gvw composes learners by SGD only"},
-	{"--bootstrap 3 --pistol", false, "gvw composes learners by SGD only"},
 	{"--lrqfa a", true, "one namespace has no pairs: an odd value"},
 	{"--bs_type wrong", true, "vw looks at the value only if the learner is enabled"},
-	{"--pistol --nn 2", false, "gvw composes learners by SGD only"},
-	{"--lrqfa abc1 --oaa 3", false, "gvw composes one learner at a time"},
-	{"--lrqfa abc1" + batch, false, "gvw composes learners by SGD only"},
-	{"--new_mf 1 --ftrl", false, "gvw composes learners by SGD only"},
-	{"--bootstrap 2" + batch, false, "gvw composes learners by SGD only"},
-	{"--new_mf 1 --oaa 3", false, "gvw composes one learner at a time"},
-	{"--bootstrap 3 --oaa 3", false, "gvw composes one learner at a time"},
 	{"--lrq ab2", false, "vw prints a line with the pairs"},
 	{"--new_mf 1 --quadratic ab", false, "vw's count of features leaves out the products"},
 	{"--rank 2", false, "vw prints addresses for factors into its text"},
 	{"--rank 1", false, "vw prints addresses for factors into its text"},
 	{"--lda 2", false, "vw adds an empty document at the end of the data"},
 	{"--lda_alpha 0", true, "vw looks at the value only if there are topics"},
+	{"--lda_rho 0", true, "vw looks at the value only if there are topics"},
+	{"--stage_size 2" + batch, false, "vw reads the options of SVRG only without L-BFGS"},
+	{"--ftrl_alpha 0.1" + batch, false, "vw reads the options of FTRL only without L-BFGS"},
+	{"--oaa 3" + batch, false, "gvw's L-BFGS learns one model"},
 	{"--ftrl_beta 0" + batch, false, "vw reads the options of FTRL only without L-BFGS"},
 	{"--passes 2", true, "vw needs a cache for several passes; gvw reads a file again"},
 	{"--holdout_period 0", true, "every 0th example: an odd value"},
@@ -221,10 +242,7 @@ var knownDifferences = []difference{
 	{"--cb_type 0", false, "vw prints the option, though no learner takes it"},
 	{"--binary --coin --classweight 1:2", false, "vw accounts the sign of another prediction than it shows"},
 	{"--testonly" + batch, false, "vw reads nothing there"},
-	{"--min_prediction 1 --coin", true, "all predictions are above the range of the labels: an odd value"},
-	{"--max_prediction -1 --ftrl", true, "all predictions are below the range of the labels: an odd value"},
 	{"--skips 0 --ngram 2", true, "no feature is skipped: an odd value"},
-	{"--max_prediction -1" + batch, true, "all predictions are below the range of the labels: an odd value"},
 	{"--initial_pass_length 10" + batch, false, "gvw ends passes early only of plain SGD"},
 	{"--holdout_period 1" + batch, true, "all examples are held out: an odd value"},
 	{"--loss_function poisson" + batch, true, "the loss of a label below 0 is NaN, at which gvw ends"},
@@ -234,4 +252,4 @@ var knownDifferences = []difference{
 	{"--audit" + batch, true, "gvw shows SGD and its like as they learn, not L-BFGS"},
 	{"--quadratic ab" + batch, false, "vw's count of features leaves out products with L-BFGS"},
 	{"--conjugate_gradient --passes 2 -k --cache_file OWN.cache", true, "vw cannot save a model of --conjugate_gradient without --bfgs; gvw can"},
-}
+})

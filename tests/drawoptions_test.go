@@ -91,7 +91,7 @@ func (s *optionSet) drawClasses(rng *rand.Rand) {
 	s.unkept([]string{"--loss_function logistic", "--loss_function hinge", "--loss_function logistic --probabilities", "--scores"}[rng.IntN(4)])
 	if rng.IntN(4) == 0 {
 		s.family = true
-		s.add([]string{"--ftrl", "--ftrl --ftrl_alpha 0.1", "--pistol", "--coin"}[rng.IntN(4)])
+		s.add([]string{"--ftrl", "--ftrl --ftrl_alpha 0.1", "--pistol", "--coin", "--freegrad"}[rng.IntN(5)])
 		return
 	}
 	s.drawRule(rng)
@@ -100,7 +100,10 @@ func (s *optionSet) drawClasses(rng *rand.Rand) {
 func (s *optionSet) drawFTRL(rng *rand.Rand) {
 	s.kind, s.family = signLabels, true
 	s.unkept("--loss_function logistic")
-	s.add([]string{"--ftrl", "--ftrl --ftrl_alpha 0.1", "--pistol", "--coin"}[rng.IntN(4)])
+	s.add([]string{"--ftrl", "--ftrl --ftrl_alpha 0.1", "--pistol", "--coin", "--freegrad"}[rng.IntN(5)])
+	if s.has("--freegrad") && rng.IntN(2) == 0 {
+		s.unkept([]string{"--restart", "--project", "--project --radius 0.3", "--fepsilon 0.5 --restart"}[rng.IntN(4)])
+	}
 }
 
 func (s *optionSet) drawLoss(rng *rand.Rand) {

@@ -90,6 +90,21 @@ func TestNetworkFaults(t *testing.T) {
 			nothingLeft(t, j.dir, modelOf(rank))
 		}
 	})
+	t.Run("a host is cut off, and no process is stopped", func(t *testing.T) {
+		j := newNetJob(t, "--heartbeat 200ms --lost_after 6s --stall_timeout 12s")
+		for rank := range j.ranks {
+			j.ranks[rank] = j.attemptToAbort(rank)
+		}
+		j.untilPass(2)
+		cut(t, 2, true)
+		defer cut(t, 2, false)
+		for _, rank := range []int{0, 1, 3} {
+			r := j.ranks[rank].wait()
+			if last := tail(r.stderr, 1); r.code != 3 || !strings.Contains(last, "and so did its host: it is down or cut off") {
+				t.Errorf("rank %d: exit code %d, want 3, and the host named: %q", rank, r.code, last)
+			}
+		}
+	})
 	t.Run("a link between two ranks is broken", func(t *testing.T) {
 		// The next attempt of rank 3 does not reach rank 0, from which it is to take the state.
 		j := newNetJob(t, "").startAll()

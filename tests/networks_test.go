@@ -69,9 +69,10 @@ func inNetwork(t *testing.T) bool {
 	return false
 }
 
-// took returns the lines with the duration of each test.
+// took returns the lines with the duration of each test, and those that compare it with a simulation.
 func took(out string) string {
-	return strings.Join(slices.DeleteFunc(strings.Split(out, "\n"), func(l string) bool { return !strings.Contains(l, "--- ") }), "\n")
+	other := func(l string) bool { return !strings.Contains(l, "--- ") && !strings.Contains(l, "simulated ") }
+	return strings.Join(slices.DeleteFunc(strings.Split(out, "\n"), other), "\n")
 }
 
 // sh runs a shell command.
@@ -85,9 +86,15 @@ func sh(t *testing.T, line string) {
 // makeNetwork creates the hosts.
 func makeNetwork(t *testing.T) {
 	t.Helper()
+	makeHosts(t, netHosts)
+}
+
+// makeHosts creates n hosts.
+func makeHosts(t *testing.T, n int) {
+	t.Helper()
 	sh(t, "mount -t tmpfs none /run && ip link set lo up && ip link add name bridge type bridge && "+
 		"ip addr add "+gatewayIP+"/24 dev bridge && ip link set bridge up")
-	for h := range netHosts {
+	for h := range n {
 		sh(t, fmt.Sprintf("ip netns add h%d && ip link add v%[1]d type veth peer name eth0 netns h%[1]d && ip link set v%[1]d master bridge up && "+
 			"ip -n h%[1]d addr add %s/24 dev eth0 && ip -n h%[1]d link set eth0 up && ip -n h%[1]d link set lo up", h, hostIP(h)))
 	}

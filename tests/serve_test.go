@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -126,6 +127,93 @@ func TestServeLearnsBehindTLS(t *testing.T) {
 			t.Errorf("%s has other weights than a run", name)
 		}
 	}
+}
+
+// A client of HTTP may be on another machine: it saves models below the working directory only, and
+// one that names another file is told so.
+func TestServeSavesBelowTheWorkingDirectory(t *testing.T) {
+	dir, outside := t.TempDir(), filepath.Join(t.TempDir(), "outside")
+	p, addr := startServe(t, dir, "--learn", "-f", "m", "--quiet")
+	got := fetch(t, httpClient, "POST", "http://"+addr+"/predict", "1 't|a x\n'save_"+outside+"|\n'save_../above|\n'save_here|\n't|a x\n", "")
+	lines := strings.Split(got, "\n")
+	if len(lines) != 5 || lines[0] != "0 t" || !strings.HasPrefix(lines[1], "error: line 2: save_") || !strings.Contains(lines[1], "relative name") ||
+		!strings.HasPrefix(lines[2], "error: line 3: save_../above: ") || !strings.HasSuffix(lines[3], " t") {
+		t.Errorf("got %q", got)
+	}
+	for name, want := range map[string]bool{outside: false, filepath.Join(dir, "..", "above"): false, filepath.Join(dir, "here"): true} {
+		if _, err := os.Stat(name); (err == nil) != want {
+			t.Errorf("%s: %v, want a file: %v", name, err, want)
+		}
+	}
+	endDaemon(t, p)
+}
+
+// The commands of docs/serving.md over HTTP print what the page shows. Its servers listen on free
+// ports instead of those of the page.
+func TestServingPageOverHTTP(t *testing.T) {
+	p := openPage(t, "serving.md")
+	for _, line := range p.commands() {
+		if !strings.Contains(line, "--daemon") && !strings.Contains(line, "--port") {
+			p.shell(t, line)
+		}
+	}
+	addresses := strings.NewReplacer()
+	ran := 0
+	for _, block := range regexp.MustCompile("(?ms)^```console\n(.*?)^```$").FindAllStringSubmatch(p.text, -1) {
+		for _, step := range strings.Split("\n"+block[1], "\n$ ")[1:] {
+			command, shown, _ := strings.Cut(step, "\n")
+			if options, ok := strings.CutPrefix(command, "gvw serve "); ok {
+				options, port, _ := strings.Cut(options, "--port ")
+				port, more, _ := strings.Cut(port, " ")
+				_, addr := startServe(t, p.dir, append(strings.Fields(options), strings.Fields(more)...)...)
+				addresses = strings.NewReplacer("localhost:"+port, strings.Replace(addr, "127.0.0.1", "localhost", 1))
+				continue
+			}
+			ran++
+			got := p.shell(t, addresses.Replace(command)).stdout
+			if !showing(shown).MatchString(strings.TrimRight(got, "\n")) {
+				t.Errorf("$ %s\nprints:\n%s\nthe page shows:\n%s", command, tail(got, 30), shown)
+			}
+		}
+	}
+	if ran < 8 {
+		t.Errorf("%d commands ran: is the page written in another way?", ran)
+	}
+}
+
+// With --tls_ca only clients with a certificate of the authority are served.
+func TestServeNeedsCertificates(t *testing.T) {
+	dir := t.TempDir()
+	gvw(t, dir, "keygen", "--dir", "keys")
+	keys := filepath.Join(dir, "keys")
+	writeFile(t, filepath.Join(dir, "train"), daemonData(10))
+	gvw(t, dir, "-d", "train", "-b", "10", "-f", "m", "--quiet")
+	cert, key := keyFiles(t, keys)
+	p, addr := startServe(t, dir, "-i", "m", "--tls_cert", cert, "--tls_key", key, "--tls_ca", filepath.Join(keys, "ca.crt"), "--quiet")
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(mustRead(t, filepath.Join(keys, "ca.crt"))) {
+		t.Fatal("no authority")
+	}
+	own, err := tls.LoadX509KeyPair(filepath.Join(keys, "rank.crt"), filepath.Join(keys, "rank.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, certificates := range [][]tls.Certificate{nil, {own}} {
+		client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{
+			TLSClientConfig: &tls.Config{RootCAs: roots, ServerName: "localhost", Certificates: certificates}, ForceAttemptHTTP2: true,
+		}}
+		if certificates == nil {
+			if resp, err := client.Get("https://" + addr + "/healthz"); err == nil {
+				_ = resp.Body.Close()
+				t.Errorf("a client without a certificate: %s", resp.Status)
+			}
+			continue
+		}
+		if got := fetch(t, client, "POST", "https://"+addr+"/predict", "'one|a x1\n'two|a x2\n", ""); !strings.HasSuffix(got, " two\n") {
+			t.Errorf("got %q", got)
+		}
+	}
+	endDaemon(t, p)
 }
 
 // keyFiles returns the certificate and the key of the server that gvw keygen has made.

@@ -34,6 +34,8 @@ var stderrSets = []string{
 	"--ftrl --ftrl_alpha 0.1 --ftrl_beta 0.5 -q ab",
 	"--pistol",
 	"--coin",
+	"--freegrad --restart --project --radius 2",
+	"--freegrad --audit",
 	"-q ab",
 	"-q ::",
 	"-q :a --ftrl",

@@ -49,8 +49,8 @@ var sources = sync.OnceValues(func() ([]*source, error) {
 			return err
 		}
 		if d.IsDir() {
-			if path != root && skipped(d.Name()) {
-				return filepath.SkipDir
+			if _, err := os.Stat(filepath.Join(path, "go.mod")); path != root && (err == nil || skipped(d.Name())) {
+				return filepath.SkipDir // with a go.mod: another module, such as tests/containers
 			}
 			return nil
 		}

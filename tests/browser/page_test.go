@@ -18,6 +18,7 @@ import (
 
 	"github.com/gvw-project/gvw/internal/monitor/page"
 	"github.com/gvw-project/gvw/internal/monitor/site"
+	"github.com/gvw-project/gvw/internal/monitor/traffic"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
@@ -72,42 +73,8 @@ func TestRealJob(t *testing.T) {
 	t.Parallel()
 	c := startChromium(t)
 	dir := t.TempDir()
-	bin := filepath.Join(dir, "gvw")
-	if out, err := exec.Command("go", "build", "-o", bin, "../../cmd/gvw").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	var data strings.Builder
-	for i := range 3000 {
-		fmt.Fprintf(&data, "%d |f a%d b%d c%d\n", 2*(i%2)-1, i%2, i%7, i%31)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "train.vw"), []byte(data.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, bin, "run", "-n", "3", "--http", "--http_control", "--log_dir", filepath.Join(dir, "logs"), "--",
-		"-d", filepath.Join(dir, "train.vw"), "--loss_function", "logistic", "--passes", "1000000", "--holdout_off", "-c", "-k", "-f", filepath.Join(dir, "model"))
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(stderr)
-	link := ""
-	for link == "" && lines.Scan() {
-		if _, rest, ok := strings.Cut(lines.Text(), "gvw run: page "); ok {
-			link, _, _ = strings.Cut(rest, " ")
-		}
-	}
-	var rest strings.Builder
-	var drain sync.WaitGroup
-	drain.Go(func() {
-		for lines.Scan() {
-			rest.WriteString(lines.Text() + "\n")
-		}
-	})
+	cmd, link, stderr := start(t, dir, "-n", "3", "--http", "--http_control", "--log_dir", filepath.Join(dir, "logs"), "--",
+		"--loss_function", "logistic", "--passes", "1000000", "--holdout_off", "-c", "-k", "-f", filepath.Join(dir, "model"))
 	base, _, ok := strings.Cut(link, "/login")
 	if !ok {
 		t.Fatalf("no link: %q", link)
@@ -116,6 +83,11 @@ func TestRealJob(t *testing.T) {
 	const rows = "[...document.querySelectorAll('#rows [role=row]:not([hidden])')]"
 	c.until("three ranks train", rows+".length === 3 && "+rows+".every(r => Number(r.querySelector('.c-ex').textContent.replace(/,/g, '')) > 0)")
 	c.until("the loss is drawn", "document.querySelector('#chart path.now')?.getAttribute('d').length > 10")
+	c.until("the rates of ranks are known", rows+".every(r => / B|kB|MB|GB/.test(r.querySelector('.c-rate').textContent))")
+	c.until("the edges have rates and carriers", "[...document.querySelectorAll('#edges li')].some(e => /^[0-2] → [0-2]: .*B\\/s, .*, (shared memory|TCP, same machine)$/.test(e.textContent)) && document.getElementById('classes').textContent.startsWith('Sent: ')")
+	c.until("the time is divided", "/load \\d+ %, compute \\d+ %, network \\d+ %, wait \\d+ %/.test(document.getElementById('facts').textContent)")
+	c.until("the time left is estimated", "document.getElementById('facts').textContent.includes('remaining≈ ')")
+	c.until("the graph has a text", "/ranks.* per second/.test(document.getElementById('tree').getAttribute('aria-label'))")
 	c.looks("job")
 
 	// The page ends the process of rank 1, which takes a confirmation.
@@ -142,15 +114,105 @@ func TestRealJob(t *testing.T) {
 	c.until("the page asks again", "document.getElementById('ask').open")
 	c.clean(base)
 	c.eval("document.getElementById('yes').click()", nil)
-	drain.Wait() // stderr must be read to its end before Wait
-	err = cmd.Wait()
+	text := stderr() // stderr must be read to its end before Wait
+	err := cmd.Wait()
 	c.until("the page shows the end", "document.getElementById('state').textContent === 'cancelled'")
 	c.until("the page shows that the server has gone", "document.getElementById('link').className === 'lost'")
 	c.accessible("the end")
 	c.picture("ended")
-	if err == nil || !strings.Contains(rest.String(), "cancelled") {
-		t.Errorf("the job was cancelled, but: %v\n%s", err, rest.String())
+	if err == nil || !strings.Contains(text, "cancelled") {
+		t.Errorf("the job was cancelled, but: %v\n%s", err, text)
 	}
+}
+
+// build builds gvw once for all tests.
+var build = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "gvw-browser")
+	if err != nil {
+		return "", err
+	}
+	bin := filepath.Join(dir, "gvw")
+	if out, err := exec.Command("go", "build", "-o", bin, "../../cmd/gvw").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return bin, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if bin, err := build(); err == nil {
+		os.RemoveAll(filepath.Dir(bin))
+	}
+	os.Exit(code)
+}
+
+// start starts gvw run over a small data set, and returns the link of its page. rest returns its messages after that when it has ended.
+func start(t *testing.T, dir string, args ...string) (cmd *exec.Cmd, link string, rest func() string) {
+	t.Helper()
+	bin, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var data strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&data, "%d |f a%d b%d c%d\n", 2*(i%2)-1, i%2, i%7, i%31)
+	}
+	train := filepath.Join(dir, "train.vw")
+	if err := os.WriteFile(train, []byte(data.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	t.Cleanup(cancel)
+	cmd = exec.CommandContext(ctx, bin, append(append([]string{"run"}, args...), "-d", train)...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it ends its ranks
+	cmd.WaitDelay = 20 * time.Second
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(stderr)
+	for link == "" && lines.Scan() {
+		if _, after, ok := strings.Cut(lines.Text(), "gvw run: page "); ok {
+			link, _, _ = strings.Cut(after, " ")
+		}
+	}
+	var text strings.Builder
+	var drain sync.WaitGroup
+	drain.Go(func() {
+		for lines.Scan() {
+			text.WriteString(lines.Text() + "\n")
+		}
+	})
+	return cmd, link, func() string {
+		drain.Wait()
+		return text.String()
+	}
+}
+
+// TestSharedVectors opens the page of a job whose ranks exchange weights along a ring: it shows the rounds, the bytes and the edges
+// of the graph.
+func TestSharedVectors(t *testing.T) {
+	t.Parallel()
+	c := startChromium(t)
+	cmd, link, stderr := start(t, t.TempDir(), "-n", "4", "--http", "--", "--loss_function", "logistic", "--passes", "1000000", "--holdout_off", "-c", "-k", "--malt", "ring", "--sync", "ssp:2")
+	defer func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		stderr()
+		_ = cmd.Wait() // its error is the interrupt
+	}()
+	base, _, _ := strings.Cut(link, "/login")
+	c.visit(link)
+	c.until("both jobs are shown", "document.querySelectorAll('#jobs a').length === 2")
+	c.eval("[...document.querySelectorAll('#jobs a')].find(a => a.title.includes('+malt') || Number(a.title) > 4294967296).click()", nil)
+	const rows = "[...document.querySelectorAll('#rows [role=row]:not([hidden])')]"
+	c.until("the ranks have rounds and rates", rows+".length === 4 && "+rows+".every(r => /round [0-9]+/.test(r.querySelector('.c-step').textContent) && / B|kB|MB|GB/.test(r.querySelector('.c-rate').textContent))")
+	c.until("the graph has the edges of a ring", "['0 → 1:', '1 → 2:', '2 → 3:', '3 → 0:'].every(e => document.getElementById('edges').textContent.includes(e))")
+	c.until("the graph is no tree", "document.getElementById('tree').getAttribute('aria-label').startsWith('graph: 4 ranks')")
+	c.looks("vectors")
+	c.clean(base)
 }
 
 // synthetic returns a source of a job in which every rank changes with every snapshot. The ranks
@@ -173,6 +235,19 @@ func synthetic(total int) func() protocol.ServerStatus {
 			if s.Pass > 0 {
 				s.Holdout = 0.25 + 0.5*math.Exp(-float64(s.Pass)/2)
 			}
+			// Each rank sends to its parent and its children in the tree, and the bytes change with every snapshot.
+			n := &traffic.Counts{Times: [traffic.Phases]time.Duration{traffic.Computing: time.Since(began), traffic.Waiting: time.Duration(r) * time.Millisecond}}
+			for _, to := range []int{(r - 1) / 2, 2*r + 1, 2*r + 2} {
+				if to != r && to < total {
+					n.Edges = append(n.Edges, traffic.Edge{Rank: to, Local: to/4 == r/4, Sent: uint64(tick*(r+1)) * 1000, Received: uint64(tick*(to+1)) * 1000})
+				}
+			}
+			n.Classes = []traffic.Class{{Via: traffic.TCP, Sent: uint64(tick*(r+1)) * 3000, Received: uint64(tick) * 1000}}
+			s.Traffic = n
+			if j.Traffic == nil {
+				j.Traffic = &traffic.Counts{}
+			}
+			j.Traffic.Add(n, nil)
 			switch {
 			case r == 7:
 				s.State = "joined"
@@ -205,6 +280,7 @@ func TestThousandRanks(t *testing.T) {
 	c.visit(s.URL)
 	c.until("a thousand ranks are shown", "document.getElementById('grid').getAttribute('aria-rowcount') === '1001'")
 	c.until("the wait is described", "document.getElementById('waits').textContent.includes('for rank 7 on node-001: loading data')")
+	c.until("the edges have rates", "document.querySelectorAll('#edges li').length === 12 && document.getElementById('edges').textContent.includes('B/s')")
 	var elements int
 	if c.eval("document.querySelectorAll('#rows [role=row]').length", &elements); elements > 60 {
 		t.Errorf("%d rows exist for a window of 1000 pixels", elements)

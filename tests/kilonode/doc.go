@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package kilonode runs a job of many worker processes on one machine through one spanning_tree,
+// and measures what each rank and the server need.
+//
+//	go test ./tests/kilonode                250 ranks, as everywhere
+//	make kilonode                           500 ranks, and what was measured
+//	KILONODE_RANKS=1000 KILONODE_BITS=16 go test -v ./tests/kilonode
+//
+// The data is planted: labels are drawn from a logistic model of known features, so the optimum
+// of the objective is computed without gvw. The job trains the hybrid of SGD and L-BFGS. It runs
+// three times: undisturbed, with one rank in fifty killed at random times, and with a tenth of the
+// ranks, a rack, killed at once. The test starts killed ranks again, as a launcher does. All
+// models must have the same bytes. A job of 1,000 ranks does not end within the test's ten minutes
+// on two cores.
+package kilonode
