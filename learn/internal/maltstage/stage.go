@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/internal/monitor/events"
 	"github.com/gvw-project/gvw/learn/internal/sgdstage"
 	"github.com/gvw-project/gvw/learn/internal/snapshot"
 	"github.com/gvw-project/gvw/learn/internal/training"
@@ -113,7 +114,14 @@ func (s *Stage) Work(ctx context.Context) (err error) {
 		return s.asLost(err)
 	}
 	report := s.exchanged(g, v)
-	if err := g.Protect(func() error { return s.classified(s.train(ctx, v, report)) }); err != nil {
+	train := func() error {
+		err := s.train(ctx, v, report)
+		if err != nil {
+			s.awaitLoss(ctx, g)
+		}
+		return s.classified(err)
+	}
+	if err := g.Protect(train); err != nil {
 		return s.asLost(err)
 	}
 	if err := g.Done(ctx); err != nil {
@@ -125,6 +133,23 @@ func (s *Stage) Work(ctx context.Context) (err error) {
 		slog.Uint64("received", stats.Received), slog.Uint64("overwritten", stats.Overwritten),
 		slog.Uint64("dropped", stats.Dropped), slog.Uint64("damaged", stats.Damaged))
 	return nil
+}
+
+// lossWithin is the time for the job of the shared vectors to see a loss that the job of the step has seen.
+const lossWithin = 2 * time.Second
+
+// awaitLoss waits for the failure of the job of the shared vectors if ctx has ended by that of the job of the step.
+// Both mostly have the same cause, such as a lost rank, and one of them sees it first. Without the wait this rank would
+// leave the other job as its first one to fail, and be named as the cause.
+func (s *Stage) awaitLoss(ctx context.Context, g *malt.Group) {
+	if ctx.Err() == nil || events.ClassOf(context.Cause(ctx)) != events.Other {
+		return // the learner's own error, or an interruption of this process
+	}
+	settle, cancel := context.WithTimeout(context.WithoutCancel(ctx), lossWithin)
+	defer cancel()
+	if err := g.Barrier(settle); err != nil {
+		s.join.Log.Debug("the job has failed during asynchronous passes", "rank", s.join.Rank, "err", err)
+	}
 }
 
 // late makes the passes of a process that has joined after the end of all. It reads the shard once, which the server compares
