@@ -142,9 +142,11 @@ var layers = []layer{
 		"the learner as a command uses a launcher by an interface",
 	},
 	{
-		"internal/run", slices.Concat(bottom, wires, []string{"internal/record", "internal/cli", "internal/flags", "internal/files", "internal/joinflags", "internal/train", "internal/launch", "internal/statusline", "internal/crash", "internal/checkpoint", "internal/monitor", "internal/remote", "internal/site", "internal/spantree/protocol", "internal/spantree/client", "internal/spantree/server", "=allreduce", "feature", "hdfsio", "=learn"}),
+		"internal/run", slices.Concat(bottom, wires, []string{"internal/record", "internal/cli", "internal/flags", "internal/files", "internal/joinflags", "internal/train", "internal/launch", "internal/statusline", "internal/crash", "internal/checkpoint", "internal/monitor", "internal/remote", "internal/run/dataorder", "internal/run/departure", "internal/site", "internal/spantree/protocol", "internal/spantree/client", "internal/spantree/server", "=allreduce", "feature", "hdfsio", "=learn"}),
 		"the launcher divides the options of the learner, and runs a server and workers",
 	},
+	{"internal/run/dataorder", slices.Concat(bottom, []string{"feature", "hdfsio"}), "the order of predictions is a function of the data and of the rule that divides it"},
+	{"internal/run/departure", []string{"internal/spantree/protocol"}, "it asks a server in the same process, behind an interface"},
 	{"internal/statusline", nil, "lines at the bottom of a terminal depend on nothing that they show"},
 	{"internal/search/strategy", nil, "which trials a search makes is a function of seed and losses: no file, no process"},
 	{"internal/search/journal", nil, "the format of a search's file: gvw plot reads it without the search"},

@@ -79,7 +79,7 @@ var waits = map[string]wait{
 	"internal/run: addressFor dial":                   {ends: asked, why: "UDP sends nothing; the resolver of the system looks a name up, with its limits"},
 	"internal/run: remoteHosts.copyProgram join":      {ends: joined, why: "copyWithin bounds the commands"},
 	"internal/run: remoteHosts.copyProgram process":   {ends: asked, why: "the context has the limit copyWithin"},
-	"internal/run: others.leave join":                 {ends: joined, why: "stop is closed"},
+	"internal/run/departure: Others.Leave join":       {ends: joined, why: "stop is closed"},
 	"internal/spantree/client: Member.write lock":     {ends: short, by: "writeTimeout"},
 	"internal/spantree/client: Member.replay lock":    {ends: short, by: "writeTimeout"},
 	"internal/spantree/client: Member.Close join":     {ends: joined, n: 2, why: "stop is closed and so is the connection: reader and heartbeat end"},

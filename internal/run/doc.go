@@ -4,8 +4,9 @@
 //
 // [Command] divides a job among workers (plan.go, a pure function from settings to settings),
 // starts a server in this process (launcher.go) and one gvw for each rank (workers.go), and
-// writes the ranks' predictions in the order of the data (order.go, gather.go). It runs any other
-// program that uses package allreduce in the same way (runprogram.go).
+// writes the ranks' predictions in the order of the data (predictions.go, package dataorder). It runs any other
+// program that uses package allreduce in the same way (runprogram.go). Under another launcher it is one rank of a job
+// (join.go), whose server is in the first rank's process (meeting.go, package departure).
 //
 //   - The diagnostics of each rank go to a log (logs.go); those of rank 0 also to the terminal.
 //   - A worker that dies is restarted as long as its job can use it. jobwatch.go asks the server

@@ -21,6 +21,7 @@ import (
 	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/joinflags"
 	"github.com/gvw-project/gvw/internal/launch"
+	"github.com/gvw-project/gvw/internal/run/departure"
 	"github.com/gvw-project/gvw/internal/site"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
@@ -230,10 +231,10 @@ func (j *joined) run(ctx context.Context, logDir string, worker func() (*exec.Cm
 			return err
 		}
 		defer func() { err = errors.Join(err, j.meeting.leave(), local.Stop()) }()
-		others := watchOthers(local.Server, j.job, j.at.Total)
+		others := departure.Watch(local.Server, j.job, j.at.Total)
 		// The other ranks learn how the job has ended before the server is gone. If the launcher restarts this rank, it takes
 		// the server over.
-		defer func() { others.leave(ctx, err, err != nil && j.at.Restarts == site.EachRank) }()
+		defer func() { others.Leave(ctx, err, err != nil && j.at.Restarts == site.EachRank) }()
 	} else if err := j.meeting.await(ctx, j, j.meeting.answers); err != nil {
 		return err
 	}
@@ -294,7 +295,7 @@ const askTimeout = 5 * time.Second
 // failed returns the error of the last attempt. If no other attempt follows, it ends the job, whose other ranks would wait
 // for that.
 func (j *joined) failed(ctx context.Context, r launch.Result, isSymptom func(int) bool) error {
-	e := &cli.ExitError{Code: r.Code, Text: fmt.Sprintf("rank %d of %d failed (%s)", j.at.Rank, j.at.Total, howEnded(r))}
+	e := &cli.ExitError{Code: r.Code, Text: departure.Failure(j.at.Rank, j.at.Total, howEnded(r))}
 	switch {
 	case r.Err != nil:
 		e.Code = cli.ExitIO

@@ -11,8 +11,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gvw-project/gvw/feature/csv"
+	"github.com/gvw-project/gvw/feature/stream"
 	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/internal/run/dataorder"
 	"github.com/gvw-project/gvw/internal/timeline"
+	"github.com/gvw-project/gvw/learn"
 )
 
 // gatherAll writes the predictions and timelines of the ranks to the files that the user has named.
@@ -20,7 +25,7 @@ func (p *launcher) gatherAll(ctx context.Context, fsys hdfsio.FS, pl *plan) erro
 	if len(pl.gathered) == 0 {
 		return nil
 	}
-	var order *dataOrder
+	var order *dataorder.Order
 	if slices.ContainsFunc(pl.gathered, func(g gathering) bool { return !g.timeline }) {
 		var err error
 		if order, err = pl.order(ctx, fsys); err != nil {
@@ -37,7 +42,7 @@ func (p *launcher) gatherAll(ctx context.Context, fsys hdfsio.FS, pl *plan) erro
 
 // order returns the order of predictions in the data. It returns nil, without reading the data
 // again, if the pieces only need to be concatenated: after one pass over contiguous parts.
-func (pl *plan) order(ctx context.Context, fsys hdfsio.FS) (*dataOrder, error) {
+func (pl *plan) order(ctx context.Context, fsys hdfsio.FS) (*dataorder.Order, error) {
 	w := pl.workers[0]
 	h := w.Get("hybrid")
 	// Over contiguous parts the order of the ranks is that of the data. Several passes repeat the
@@ -50,12 +55,31 @@ func (pl *plan) order(ctx context.Context, fsys hdfsio.FS) (*dataOrder, error) {
 	for rank, w := range pl.workers {
 		files[rank] = w.All("data")
 	}
-	d, err := exampleOrder(ctx, fsys, pl.kind, files, dataFormat(w))
+	d, err := dataorder.Read(ctx, fsys, pl.kind, files, dataFormat(w))
 	return &d, err
 }
 
+// dataFormat returns the format of the data. The options must have been checked.
+func dataFormat(s *cli.Settings) stream.Format {
+	cfg := learn.Config{
+		Data: learn.DataConfig{CSV: csv.Config{
+			Separator:       s.Get("csv_separator"),
+			Header:          s.Get("csv_header"),
+			NoFileHeader:    s.Has("csv_no_file_header"),
+			NamespaceValues: s.Get("csv_ns_value"),
+			Label:           s.Get("label"),
+		}},
+	}
+	for _, format := range learn.Formats {
+		if s.Has(format) {
+			cfg.Data.Format = format
+		}
+	}
+	return cfg.DataFormat()
+}
+
 // gatherOne writes one file. A nil order concatenates the pieces of predictions.
-func (p *launcher) gatherOne(ctx context.Context, fsys hdfsio.FS, g gathering, order *dataOrder) (err error) {
+func (p *launcher) gatherOne(ctx context.Context, fsys hdfsio.FS, g gathering, order *dataorder.Order) (err error) {
 	var clocks timeline.Clocks
 	if g.timeline {
 		if err := p.readClocks(ctx, fsys, g.pieces, &clocks); err != nil {
@@ -84,7 +108,7 @@ func (p *launcher) gatherOne(ctx context.Context, fsys hdfsio.FS, g gathering, o
 	case order == nil:
 		_, err = io.Copy(out, io.MultiReader(pieces...))
 	default:
-		err = gatherPieces(out, pieces, *order)
+		err = order.Merge(out, pieces)
 	}
 	if err != nil {
 		return errors.Join(err, out.Abort())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package run
+package dataorder
 
 import (
 	"bufio"
@@ -8,18 +8,16 @@ import (
 	"io"
 )
 
-// The predictions of several ranks become one file in the order of the data, pass by pass and
-// line by line, as one process would have written it.
-
-// dataOrder is the number of predictions of each rank in one pass, and their order.
-type dataOrder struct {
+// Order is the number of predictions of each rank in one pass, and their order.
+type Order struct {
 	counts []int    // lines of one pass, by rank
 	owners []uint16 // lines: the rank of each line of one pass; nil: rank after rank
 }
 
-// gatherPieces writes the predictions of all ranks to dst. All pieces must have the same number
-// of complete passes; otherwise it returns errUneven, perhaps after it has written a part.
-func gatherPieces(dst io.Writer, pieces []io.Reader, d dataOrder) error {
+// Merge writes the predictions of all ranks, one line for each, to dst in the order d: pass by pass, as one process would
+// have written them. pieces has those of each rank. All must have the same number of complete passes; otherwise Merge
+// returns [ErrUneven], perhaps after it has written a part.
+func (d Order) Merge(dst io.Writer, pieces []io.Reader) error {
 	w := bufio.NewWriterSize(dst, 1<<16)
 	in := make([]*bufio.Reader, len(pieces))
 	for rank, p := range pieces {
@@ -40,7 +38,7 @@ func gatherPieces(dst io.Writer, pieces []io.Reader, d dataOrder) error {
 }
 
 // ended reports whether all pieces have ended. It returns an error if only some have.
-func ended(in []*bufio.Reader, d dataOrder) (bool, error) {
+func ended(in []*bufio.Reader, d Order) (bool, error) {
 	var over, more int
 	for rank, r := range in {
 		switch _, err := r.Peek(1); {
@@ -49,23 +47,23 @@ func ended(in []*bufio.Reader, d dataOrder) (bool, error) {
 		case err == io.EOF && d.counts[rank] > 0:
 			over++
 		case err == nil && d.counts[rank] == 0:
-			return false, errUneven
+			return false, ErrUneven
 		case err == nil:
 			more++
 		}
 	}
 	if over > 0 && more > 0 {
-		return false, errUneven
+		return false, ErrUneven
 	}
 	return more == 0, nil
 }
 
-// errUneven is the error for predictions that do not fit the data, for example because the data
+// ErrUneven is the error for predictions that do not fit the data, for example because the data
 // has changed.
-var errUneven = errors.New("the ranks' predictions do not fit the lines of the data: did it change during the run?")
+var ErrUneven = errors.New("the ranks' predictions do not fit the lines of the data: did it change during the run?")
 
 // gatherPass copies the predictions of one pass in the order of the data.
-func gatherPass(w io.Writer, in []*bufio.Reader, d dataOrder) error {
+func gatherPass(w io.Writer, in []*bufio.Reader, d Order) error {
 	if d.owners != nil {
 		for _, rank := range d.owners {
 			if err := copyLine(w, in[rank]); err != nil {
@@ -85,7 +83,7 @@ func gatherPass(w io.Writer, in []*bufio.Reader, d dataOrder) error {
 }
 
 // copyLine copies one line of any length. The end of the input before the end of the line is
-// errUneven.
+// ErrUneven.
 func copyLine(w io.Writer, r *bufio.Reader) error {
 	for {
 		b, err := r.ReadSlice('\n')
@@ -97,7 +95,7 @@ func copyLine(w io.Writer, r *bufio.Reader) error {
 			return nil
 		case bufio.ErrBufferFull: // a long tag
 		case io.EOF:
-			return errUneven
+			return ErrUneven
 		default:
 			return err
 		}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package run
+package departure
 
 import (
 	"context"
@@ -77,9 +77,9 @@ func TestOthers(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &fakeServer{}
 				s.set(c.joined...)
-				o := watchOthers(s, job, 2)
+				o := Watch(s, job, 2)
 				synctest.Wait()
-				time.Sleep(pollInterval) // of the bubble
+				time.Sleep(pollEvery) // of the bubble
 				if c.gone {
 					s.set()
 				}
@@ -95,7 +95,7 @@ func TestOthers(t *testing.T) {
 					}()
 				}
 				began := time.Now()
-				o.leave(context.Background(), c.err, c.follows)
+				o.Leave(context.Background(), c.err, c.follows)
 				if took := time.Since(began); took != c.took {
 					t.Errorf("it took %v, want %v", took, c.took)
 				}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package run
+package dataorder
 
 import (
 	"bytes"
@@ -85,12 +85,12 @@ func TestGatheredIsInOrder(t *testing.T) {
 			}
 			pieces[rank] = strings.NewReader(strings.Repeat(pass.String(), passes))
 		}
-		d, err := exampleOrder(t.Context(), fsys, kind, lists, stream.Format{})
+		d, err := Read(t.Context(), fsys, kind, lists, stream.Format{})
 		if err != nil {
 			rt.Fatal(err)
 		}
 		var got bytes.Buffer
-		if err := gatherPieces(&got, pieces, d); err != nil {
+		if err := d.Merge(&got, pieces); err != nil {
 			rt.Fatal(err)
 		}
 		want := ""
@@ -115,11 +115,11 @@ func TestUnevenPiecesAreRefused(t *testing.T) {
 		for i, p := range pieces {
 			in[i] = strings.NewReader(p)
 		}
-		for _, d := range []dataOrder{{counts: []int{2, 2}}, {counts: []int{2, 2}, owners: []uint16{0, 1, 0, 1}}} {
+		for _, d := range []Order{{counts: []int{2, 2}}, {counts: []int{2, 2}, owners: []uint16{0, 1, 0, 1}}} {
 			for i, p := range pieces {
 				in[i] = strings.NewReader(p)
 			}
-			if err := gatherPieces(io.Discard, in, d); !errors.Is(err, errUneven) {
+			if err := d.Merge(io.Discard, in); !errors.Is(err, ErrUneven) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -127,28 +127,8 @@ func TestUnevenPiecesAreRefused(t *testing.T) {
 }
 
 func TestPredictionsWithoutExamplesAreRefused(t *testing.T) {
-	err := gatherPieces(io.Discard, []io.Reader{strings.NewReader("a\n")}, dataOrder{counts: []int{0}})
-	if !errors.Is(err, errUneven) {
+	err := Order{counts: []int{0}}.Merge(io.Discard, []io.Reader{strings.NewReader("a\n")})
+	if !errors.Is(err, ErrUneven) {
 		t.Error(err)
-	}
-}
-
-func TestLastLines(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "log")
-	var b strings.Builder
-	for i := range 5000 {
-		fmt.Fprintf(&b, "line %d\n", i)
-	}
-	if err := os.WriteFile(name, []byte(b.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if got := strings.Join(lastLines(name, 2), "|"); got != "line 4998|line 4999" {
-		t.Errorf("%q", got)
-	}
-	if err := os.WriteFile(name, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if got := lastLines(name, 2); got != nil {
-		t.Errorf("an empty file has the last lines %q", got)
 	}
 }

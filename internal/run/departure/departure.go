@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package run
+package departure
 
 import (
 	"context"
+	"fmt"
 	"regexp"
 	"strconv"
 	"sync"
@@ -12,13 +13,15 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// jobServer is what the first rank of gvw run --join needs of its server.
-type jobServer interface {
+// Server is what this package needs of a spanning-tree server in the same process.
+type Server interface {
 	Status() protocol.ServerStatus
 	Cancel(id protocol.Job, reason string) error
 }
 
 const (
+	// pollEvery is the time between two looks at the job after the end of this rank.
+	pollEvery = 200 * time.Millisecond
 	// lingering is the time that the first rank keeps the server for the others after its own success.
 	lingering = 30 * time.Second
 	// failedLingering is the same after its failure, for ranks that come only then.
@@ -30,9 +33,9 @@ const (
 	failedQuiet = 2 * time.Second
 )
 
-// others are the other ranks of the job whose server this process has.
-type others struct {
-	server jobServer
+// Others are the other ranks of a job, as the server has seen them since [Watch].
+type Others struct {
+	server Server
 	job    protocol.Job
 	total  int
 	stop   chan struct{}
@@ -40,15 +43,15 @@ type others struct {
 	seen   map[int]bool // ranks that have joined; follow's until done
 }
 
-// watchOthers begins to record which ranks have joined. leave ends that.
-func watchOthers(server jobServer, job protocol.Job, total int) *others {
-	o := &others{server: server, job: job, total: total, stop: make(chan struct{}), seen: map[int]bool{0: true}}
+// Watch begins to record which ranks have joined a job of total ranks. [Others.Leave] ends that.
+func Watch(server Server, job protocol.Job, total int) *Others {
+	o := &Others{server: server, job: job, total: total, stop: make(chan struct{}), seen: map[int]bool{0: true}}
 	o.done.Go(o.follow)
 	return o
 }
 
 // follow looks at the job until stop is closed.
-func (o *others) follow() {
+func (o *Others) follow() {
 	ticker := time.NewTicker(followEvery)
 	defer ticker.Stop()
 	for {
@@ -62,7 +65,7 @@ func (o *others) follow() {
 }
 
 // look records the ranks that are there, and reports whether there is a job.
-func (o *others) look() bool {
+func (o *Others) look() bool {
 	st := o.server.Status()
 	for _, job := range st.Jobs {
 		if job.UniqueID == o.job.UniqueID {
@@ -74,10 +77,10 @@ func (o *others) look() bool {
 	return len(st.Jobs) > 0
 }
 
-// leave keeps the server until the job has ended for all ranks, but not for long. err is the failure of this rank; nil: it
+// Leave keeps the server until the job has ended for all ranks, but not for long. err is the failure of this rank; nil: it
 // has succeeded. After a failure it reports the cause to ranks that join later, because no other process can. If another attempt of this
 // rank follows, it does not wait.
-func (o *others) leave(ctx context.Context, err error, follows bool) {
+func (o *Others) Leave(ctx context.Context, err error, follows bool) {
 	close(o.stop)
 	o.done.Wait()
 	limit := lingering
@@ -89,7 +92,7 @@ func (o *others) leave(ctx context.Context, err error, follows bool) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	ticker := time.NewTicker(pollInterval)
+	ticker := time.NewTicker(pollEvery)
 	defer ticker.Stop()
 	quiet := time.Now() // since then there has been no job
 	for {
@@ -114,11 +117,16 @@ func (o *others) leave(ctx context.Context, err error, follows bool) {
 	}
 }
 
-// failedRank finds the rank in the reason for which a rank ends the job: see joined.failed. It may not have joined.
+// Failure returns the reason for which a rank ends the job: how it has failed.
+func Failure(rank, total int, how string) string {
+	return fmt.Sprintf("rank %d of %d failed (%s)", rank, total, how)
+}
+
+// failedRank finds the rank in a [Failure], which may have an address before it. The rank may not have joined.
 var failedRank = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\brank (\d+) of \d+ failed `) })
 
 // seeFailed records that the rank whose failure is the cause of the end knows it.
-func (o *others) seeFailed(cause string) {
+func (o *Others) seeFailed(cause string) {
 	if m := failedRank().FindStringSubmatch(cause); m != nil {
 		if rank, err := strconv.Atoi(m[1]); err == nil && rank < o.total {
 			o.seen[rank] = true
@@ -127,7 +135,7 @@ func (o *others) seeFailed(cause string) {
 }
 
 // cause returns the reason why the job has failed: the first one that the server knows, or err.
-func (o *others) cause(err error) string {
+func (o *Others) cause(err error) string {
 	for _, job := range o.server.Status().Ended {
 		if job.UniqueID == o.job.UniqueID && job.Cause != "" {
 			return job.Cause

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package run
+package dataorder
 
 import (
 	"bufio"
@@ -11,39 +11,17 @@ import (
 	"math"
 
 	"github.com/gvw-project/gvw/feature"
-	"github.com/gvw-project/gvw/feature/csv"
 	"github.com/gvw-project/gvw/feature/stream"
 	"github.com/gvw-project/gvw/hdfsio"
-	"github.com/gvw-project/gvw/internal/cli"
-	"github.com/gvw-project/gvw/learn"
 )
 
-// dataFormat returns the format of the data. The options must have been checked.
-func dataFormat(s *cli.Settings) stream.Format {
-	cfg := learn.Config{
-		Data: learn.DataConfig{CSV: csv.Config{
-			Separator:       s.Get("csv_separator"),
-			Header:          s.Get("csv_header"),
-			NoFileHeader:    s.Has("csv_no_file_header"),
-			NamespaceValues: s.Get("csv_ns_value"),
-			Label:           s.Get("label"),
-		}},
-	}
-	for _, format := range learn.Formats {
-		if s.Has(format) {
-			cfg.Data.Format = format
-		}
-	}
-	return cfg.DataFormat()
-}
-
-// exampleOrder reads the data again and returns the order of the ranks' examples in it. With
-// lines, line n of all files belongs to rank (n-1) mod total; with bytes, contiguous parts
-// follow each other by rank; else each rank has its own files. The format decides which lines
-// are examples.
-func exampleOrder(ctx context.Context, fsys hdfsio.FS, kind hdfsio.Kind, files [][]string, format stream.Format) (dataOrder, error) {
+// Read reads the data and returns the order of the ranks' examples in it. files has the names of each rank's files. With
+// hdfsio.Lines, line n of all files belongs to rank (n-1) mod the number of ranks, and all ranks have the same files; with
+// hdfsio.Bytes, contiguous parts follow each other by rank; else each rank has its own files. The format decides which
+// lines are examples.
+func Read(ctx context.Context, fsys hdfsio.FS, kind hdfsio.Kind, files [][]string, format stream.Format) (Order, error) {
 	total := len(files)
-	d := dataOrder{counts: make([]int, total)}
+	d := Order{counts: make([]int, total)}
 	if kind == hdfsio.Lines {
 		// All ranks have the same files.
 		d.owners = []uint16{}
