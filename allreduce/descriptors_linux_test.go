@@ -22,7 +22,7 @@ import (
 
 const envFewDescriptors = "ALLREDUCE_TEST_DESCRIPTORS"
 
-// TestFewDescriptorsProcess is the process of TestStrangersTakeAllDescriptors: a job of two ranks
+// TestFewDescriptorsProcess is the process of TestOtherClientsTakeAllDescriptors: a job of two ranks
 // and its server. It has four descriptors left when the strangers come, and some more when their
 // connections have taken all of these.
 func TestFewDescriptorsProcess(t *testing.T) {
@@ -69,9 +69,9 @@ func TestFewDescriptorsProcess(t *testing.T) {
 	j.each(func(rank int) error { return j.groups[rank].AllReduce(ctx, Vec(make([]float32, 1000)), Sum) })
 }
 
-// TestStrangersTakeAllDescriptors opens more silent connections than a process may have
+// TestOtherClientsTakeAllDescriptors opens more silent connections than a process may have
 // descriptors. They must neither end a listener nor keep ranks from connecting.
-func TestStrangersTakeAllDescriptors(t *testing.T) {
+func TestOtherClientsTakeAllDescriptors(t *testing.T) {
 	within, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(within, os.Args[0], "-test.run=^TestFewDescriptorsProcess$", "-test.v")

@@ -12,10 +12,10 @@ import (
 	"github.com/gvw-project/gvw/internal/members"
 )
 
-// TestJobStartsWithThoseThatCame checks that a job without the ranks that are missing at the
+// TestJobStartsWithPresentRanks checks that a job without the ranks that are missing at the
 // time-out ends with the model of a job of only the present ranks. Late ranks become standbys
 // and end with the job.
-func TestJobStartsWithThoseThatCame(t *testing.T) {
+func TestJobStartsWithPresentRanks(t *testing.T) {
 	const total = 4
 	for _, came := range [][]int{{0, 1, 2}, {1, 2, 3}, {0, 3}, {2}, {0, 1, 2, 3}} {
 		var all []*actor
@@ -65,9 +65,9 @@ func TestJobStartsWithThoseThatCame(t *testing.T) {
 	}
 }
 
-// TestMembersAreKnownBeforeWork checks that Members waits for the decision and returns the same
+// TestMembersAreFixedBeforeWork checks that Members waits for the decision and returns the same
 // ranks to all, and that a late rank has them when Join returns.
-func TestMembersAreKnownBeforeWork(t *testing.T) {
+func TestMembersAreFixedBeforeWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 3, 20, Config{Elastic: true, StartTimeout: time.Minute})
 		join := func(rank int) (*actor, *[]int) {

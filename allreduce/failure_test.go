@@ -402,9 +402,9 @@ func TestCancel(t *testing.T) {
 	})
 }
 
-// TestFailTellsTheOthers checks that the error which a rank gives to Fail is returned on all
+// TestFailReachesAllRanks checks that the error which a rank gives to Fail is returned on all
 // ranks.
-func TestFailTellsTheOthers(t *testing.T) {
+func TestFailReachesAllRanks(t *testing.T) {
 	inBubble(t, 6, Config{}, func(t *testing.T, j *testJob, _ *mem.Network) {
 		j.ready()
 		why := errors.New("shard.4: line 17: a weight is not a number")

@@ -168,9 +168,9 @@ func (s slow) Dial(ctx context.Context, addr string) (net.Conn, error) {
 	return s.Network.Dial(ctx, addr)
 }
 
-// TestStrangersAreDropped checks that a connection to a rank's port without the token is closed
+// TestConnectionsWithoutTheTokenAreClosed checks that a connection to a rank's port without the token is closed
 // with a line in the log, and delays no rank.
-func TestStrangersAreDropped(t *testing.T) {
+func TestConnectionsWithoutTheTokenAreClosed(t *testing.T) {
 	inBubble(t, 2, Config{}, func(t *testing.T, j *testJob, n *mem.Network) {
 		// The parent is the rank that listens: in a tree of two it is rank 1.
 		addr := j.groups[1].mesh.Addr().String()

@@ -82,9 +82,9 @@ func TestAStragglerIsHandedOver(t *testing.T) {
 	}
 }
 
-// TestWhoHasMoreToDoIsNoStraggler checks that neither a rank with a larger shard nor one with a
+// TestLargerShardIsNoStraggler checks that neither a rank with a larger shard nor one with a
 // tiny shard and a fixed cost counts as slow.
-func TestWhoHasMoreToDoIsNoStraggler(t *testing.T) {
+func TestLargerShardIsNoStraggler(t *testing.T) {
 	act(t, Config{SlowFactor: 2}, func(t *testing.T, s *stage, want [32]byte) {
 		second := time.Second
 		pauses := []time.Duration{second / 10, second, 3 * second, second}

@@ -57,7 +57,7 @@ func TestSeveralAreLostAtOnce(t *testing.T) {
 
 // A rank that must leave (ErrLeaving) is lost without ending the job: while the others wait for
 // it to be ready, in a collective, and at the end.
-func TestWhoIsToldToLeaveIsReplaced(t *testing.T) {
+func TestLeavingRankIsReplaced(t *testing.T) {
 	for _, after := range []time.Duration{500 * time.Millisecond, 2500 * time.Millisecond} {
 		for _, rank := range []int{0, 2} {
 			act(t, Config{}, func(t *testing.T, s *stage, want [32]byte) {
@@ -77,7 +77,7 @@ func TestWhoIsToldToLeaveIsReplaced(t *testing.T) {
 }
 
 // In a job that does not recover, ErrLeaving ends the job, and the error names the rank.
-func TestWhoLeavesEndsAJobThatDoesNotRecover(t *testing.T) {
+func TestLeavingRankEndsAJobWithoutRecovery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 2, toySteps, Config{})
 		s.cfg.OnLoss = Abort
@@ -327,10 +327,10 @@ func TestLossesAtTheEnd(t *testing.T) {
 	}
 }
 
-// TestEdgeThatCarriesNothing drops all bytes between two ranks, so that neither sees the other
+// TestEdgeThatDropsAllBytes drops all bytes between two ranks, so that neither sees the other
 // enter the collective. The server must detect it and end the epoch. When it happens again, the
 // server must evict one of the two attempts.
-func TestEdgeThatCarriesNothing(t *testing.T) {
+func TestEdgeThatDropsAllBytes(t *testing.T) {
 	act(t, Config{Stall: 20 * time.Second}, func(t *testing.T, s *stage, want [32]byte) {
 		all := s.startAll()
 		time.Sleep(2500 * time.Millisecond)

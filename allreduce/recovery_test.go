@@ -11,9 +11,9 @@ import (
 
 const toySteps = 5
 
-// TestLossOfARankIsMadeGood kills each rank at each place of a step. The others must continue with
+// TestLostRankIsReplaced kills each rank at each place of a step. The others must continue with
 // its next attempt, repeat no Work, and end with the model of the undisturbed run.
-func TestLossOfARankIsMadeGood(t *testing.T) {
+func TestLostRankIsReplaced(t *testing.T) {
 	const total = 4
 	want := expected(t, total, toySteps)
 	for victim := range total {

@@ -48,7 +48,7 @@ func TestJobsBehindCredentials(t *testing.T) {
 }
 
 // A client that has the epoch and everything else but the secret is not accepted as a rank.
-func TestWhoLacksTheKeyIsNoRank(t *testing.T) {
+func TestClientWithoutTheSecretIsNoRank(t *testing.T) {
 	secret := authtest.Secret(t, "a")
 	j := newTCPJob(t, 2, Config{Credentials: &auth.Credentials{Secret: secret}})
 	checkCollectives(t, j, 10)
@@ -88,7 +88,7 @@ func TestWhoLacksTheKeyIsNoRank(t *testing.T) {
 }
 
 // A recorded handshake is useless to a third party: a complete replay is refused.
-func TestReplayedGreeting(t *testing.T) {
+func TestReplayedHandshakeIsRefused(t *testing.T) {
 	j := newTCPJob(t, 2, Config{Credentials: &auth.Credentials{Secret: authtest.Secret(t, "a")}})
 	checkCollectives(t, j, 10)
 	g := j.groups[1]
@@ -115,7 +115,7 @@ func TestReplayedGreeting(t *testing.T) {
 }
 
 // Any number of pending handshakes of other clients does not keep a rank from connecting.
-func TestManyStrangersHoldUpNobody(t *testing.T) {
+func TestPendingHandshakesDelayNoRank(t *testing.T) {
 	inBubble(t, 2, Config{}, func(t *testing.T, j *testJob, n *mem.Network) {
 		addr, stranger := j.groups[1].mesh.Addr().String(), n.Host("stranger")
 		for range 3 * maxPending {

@@ -108,10 +108,10 @@ func (s *stage) checkShrunk(t *testing.T, all []*actor) []without {
 	return first.toy.gone
 }
 
-// TestJobGoesOnWithoutARank kills each rank at each place of a step. The others must end with
+// TestJobContinuesWithoutARank kills each rank at each place of a step. The others must end with
 // equal models: that of a job of only these ranks which begins where they were. The next attempt
 // of the rank is not needed.
-func TestJobGoesOnWithoutARank(t *testing.T) {
+func TestJobContinuesWithoutARank(t *testing.T) {
 	const total = 4
 	for victim := range total {
 		for _, at := range []struct {
@@ -226,8 +226,8 @@ func TestOnlyOneIsLeft(t *testing.T) {
 	}
 }
 
-// TestNobodyIsLeft checks that a job fails if all its ranks are lost.
-func TestNobodyIsLeft(t *testing.T) {
+// TestAllRanksAreLost checks that a job fails if all its ranks are lost.
+func TestAllRanksAreLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 2, toySteps, Config{OnLoss: Shrink})
 		all := s.startAll()

@@ -256,10 +256,10 @@ func TestStormWithoutReplacements(t *testing.T) {
 	stormsOfSome(t, 100, Config{OnLoss: Shrink})
 }
 
-// TestStormOfThoseThatCame lets ranks join up to half a minute late in a job that waits for twenty
+// TestStormOfPresentRanks lets ranks join up to half a minute late in a job that waits for twenty
 // seconds. It must end with the model of the ranks that joined in time, whether it replaces lost
 // ranks or not.
-func TestStormOfThoseThatCame(t *testing.T) {
+func TestStormOfPresentRanks(t *testing.T) {
 	for _, how := range []OnLoss{Wait, Shrink} {
 		t.Run(how.String(), func(t *testing.T) {
 			stormsOfSome(t, 40, Config{OnLoss: how, Elastic: true, StartTimeout: 20 * time.Second})

@@ -31,9 +31,9 @@ func TestALoopbackAddressIsNamedSoon(t *testing.T) {
 	})
 }
 
-// TestWiringTellsBothViews checks that two neighbours that cannot connect both report the
+// TestWiringReportsBothAddresses checks that two neighbours that cannot connect both report the
 // advertised address and the address that the server sees.
-func TestWiringTellsBothViews(t *testing.T) {
+func TestWiringReportsBothAddresses(t *testing.T) {
 	inBubble(t, 2, Config{DialTimeout: 5 * time.Second, Advertise: "10.9.9.9"}, func(t *testing.T, j *testJob, _ *mem.Network) {
 		errs := j.all(func(rank int) error { return j.groups[rank].Ready(ctx, Shard{}) })
 		for rank, err := range errs {

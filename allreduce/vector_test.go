@@ -12,7 +12,7 @@ import (
 	"github.com/gvw-project/gvw/internal/kernels"
 )
 
-func TestVecKnowsItsKind(t *testing.T) {
+func TestVecHasItsKind(t *testing.T) {
 	for _, c := range []struct {
 		v    Vector
 		kind kernels.Kind

@@ -10,9 +10,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestEveryPartKnowsItsHeader: for every share of a file, the header is the file's first line,
+// TestEveryPartHasItsHeader: for every share of a file, the header is the file's first line,
 // and only one rank's part begins with it.
-func TestEveryPartKnowsItsHeader(t *testing.T) {
+func TestEveryPartHasItsHeader(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
 		kind := rapid.SampledFrom([]Kind{Bytes, Lines}).Draw(rt, "kind")

@@ -115,7 +115,7 @@ func jobWithout(t *testing.T, parts []string, came []int, want []byte) {
 
 // A rank that joins while the others train leaves at once. Rank 0, which owes the model, waits
 // for the end.
-func TestLateRanksOfAJobUnderWay(t *testing.T) {
+func TestLateRanksOfARunningJob(t *testing.T) {
 	parts := deal(randomText(90), 3)
 	for late := range 2 {
 		synctest.Test(t, func(t *testing.T) { lateRank(t, parts, late) })

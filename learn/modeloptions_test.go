@@ -52,7 +52,7 @@ func TestPredictOnlyKeepsNoRule(t *testing.T) {
 	}
 }
 
-func TestCommandLineAndModelMeet(t *testing.T) {
+func TestCommandLineAndModelAreCombined(t *testing.T) {
 	kept := model.Header{Options: []model.Option{
 		{Name: "learning_rate", Value: "0.3"}, {Name: "quadratic", Value: "ab"}, {Name: "link", Value: "logistic"}, {Name: "hash_seed", Value: "7"},
 	}}

@@ -157,7 +157,7 @@ func (*fullDir) Put(string, [32]byte, func(io.Writer) error) error {
 func (*fullDir) Take(string, [32]byte, string) error { return errors.New("no space left") }
 
 // A job does not fail if a file cannot be kept for late attempts.
-func TestRunDirWithoutRoom(t *testing.T) {
+func TestRunDirOnAFullDisk(t *testing.T) {
 	var out files
 	var log bytes.Buffer
 	_, errs := runRanks(t, deal(randomText(60), 2), func(rank int, c *Config) {

@@ -37,7 +37,7 @@ func near(got, want, abs, rel float64) bool {
 	return math.Abs(got-want) <= max(abs, rel*math.Abs(want))
 }
 
-func TestNewKnowsWhatExists(t *testing.T) {
+func TestNewAcceptsAllLosses(t *testing.T) {
 	for _, name := range names {
 		l, err := NewWith(name, Params{Expectile: 0.3})
 		if err != nil {

@@ -14,7 +14,7 @@ import (
 // With fewer slots than maps, the job trains on the splits of the maps that started. A map that
 // gets its slot after the job has ended exits with 0, as the others do; if it is rank 0's, it
 // also writes the model.
-func TestMapTasksThatCame(t *testing.T) {
+func TestJobOfStartedMapTasks(t *testing.T) {
 	t.Parallel()
 	dir, _ := mapTasks(t, hybridOptions()...)
 	for late, came := range map[int][]int{3: {0, 1, 2}, 0: {1, 2, 3}} {
@@ -68,7 +68,7 @@ func TestMapTasksThatCame(t *testing.T) {
 
 // When a rank does not join, the others share its part of the list of files, and the model uses
 // all of the input.
-func TestRanksThatCameShareAllOfTheInput(t *testing.T) {
+func TestPresentRanksShareAllOfTheInput(t *testing.T) {
 	t.Parallel()
 	dir, _ := mapTasks(t, hybridOptions()...)
 	data := []string{"-d", "part.0", "-d", "part.1", "-d", "part.2", "-d", "part.3"}

@@ -109,7 +109,7 @@ func tasksThatWait(t *testing.T, dir, port, at string, args []string) (tasks []*
 
 // A map that gets SIGTERM from YARN ends at once, and another attempt takes its place: the job
 // continues and writes the same bytes.
-func TestMapTaskThatIsToldToEndIsReplaced(t *testing.T) {
+func TestTerminatedMapTaskIsReplaced(t *testing.T) {
 	t.Parallel()
 	dir, want := mapTasks(t, hybridOptions()...)
 	port := startServer(t)

@@ -210,7 +210,7 @@ func TestMapscriptTrains(t *testing.T) {
 
 // When a job fails, the script prints the reason and the place of the logs, and its server
 // ends.
-func TestMapscriptSaysWhyAJobHasFailed(t *testing.T) {
+func TestMapscriptPrintsTheCauseOfAFailure(t *testing.T) {
 	t.Parallel()
 	h := newScriptHome(t)
 	port := freePort(t)
@@ -248,7 +248,7 @@ func TestMapscriptKillsAJobThatIsRefused(t *testing.T) {
 }
 
 // --elastic trains on the splits of the maps that have started in time, and names the others.
-func TestMapscriptTrainsOnWhatHasBegun(t *testing.T) {
+func TestMapscriptTrainsOnStartedMaps(t *testing.T) {
 	t.Parallel()
 	h := newScriptHome(t)
 	writeFile(t, filepath.Join(h.dir, "late"), "")

@@ -77,7 +77,7 @@ func TestPausedServer(t *testing.T) {
 
 // Ranks that are stopped for longer than --server_timeout while the server is away still try to
 // reach it for the rest of that time when they continue.
-func TestPausedWhileTheServerIsAway(t *testing.T) {
+func TestPausedDuringAServerOutage(t *testing.T) {
 	t.Parallel()
 	want := plainModel(t)
 	j := newPlainJob(t)

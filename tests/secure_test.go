@@ -110,9 +110,9 @@ func TestGuardedListing(t *testing.T) {
 	run(t, k.dir, gvwBin, at...).ends(t, "jobs without it", 6, "it requests a proof of a secret")
 }
 
-// TestNothingSecretShows looks for the secret of a run in everything that other users can read:
+// TestSecretIsNotVisible looks for the secret of a run in everything that other users can read:
 // the command lines and environments of its processes, and its logs.
-func TestNothingSecretShows(t *testing.T) {
+func TestSecretIsNotVisible(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("needs /proc")

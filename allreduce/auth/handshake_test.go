@@ -66,7 +66,7 @@ func greet(t *testing.T, client, server Key, wrap func(net.Conn) net.Conn) (clie
 
 func straight(c net.Conn) net.Conn { return c }
 
-func TestGreeting(t *testing.T) {
+func TestHandshake(t *testing.T) {
 	s := secretOf(t, goodSecret)
 	key := s.Epoch(Scope{UniqueID: 1, Token: [16]byte{1}})
 	if c, s := greet(t, key, key, straight); c != nil || s != nil {
@@ -86,7 +86,7 @@ func TestGreeting(t *testing.T) {
 
 // If any byte of the exchange is changed in transit, at least one side fails, and the
 // other one does not hang.
-func TestChangedGreetings(t *testing.T) {
+func TestChangedHandshakesFail(t *testing.T) {
 	key := secretOf(t, goodSecret).Epoch(Scope{UniqueID: 1})
 	for i := range 5 + ProofSize {
 		if c, s := greet(t, key, key, func(c net.Conn) net.Conn { return &tamper{c, -1, i} }); c == nil && s == nil {

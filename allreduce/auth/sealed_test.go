@@ -134,7 +134,7 @@ func TestABrokenSealStaysBroken(t *testing.T) {
 }
 
 // A deadline within a record loses none of it.
-func TestReadGoesOnAfterADeadline(t *testing.T) {
+func TestReadContinuesAfterADeadline(t *testing.T) {
 	synctest.Test(t, readGoesOnAfterADeadline)
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // Control connections of ranks that share a secret are sealed, unless they use TLS. Probes are not.
-func TestWhatIsSealed(t *testing.T) {
+func TestControlConnectionsAreSealed(t *testing.T) {
 	secret, tls := authtest.Secret(t, "a"), authtest.Ephemeral(t)
 	x := secret.Control().Exchange([]byte("said"))
 	near, far := net.Pipe()

@@ -253,7 +253,7 @@ func TestBlocksOutOfPlaceAreNoticed(t *testing.T) {
 	}
 }
 
-func TestStaleCacheSaysWhatDiffers(t *testing.T) {
+func TestStaleCacheNamesTheDifference(t *testing.T) {
 	key := cache.Key{Features: feature.Config{Bits: 18}, Input: "train.vw 17"}
 	path := write(t, key, cache.Text{}, nil)
 	for want, change := range map[string]func(k *cache.Key){

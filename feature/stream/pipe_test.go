@@ -84,10 +84,10 @@ func drawPipe(rt *rapid.T, text string, headers int) *pipe {
 	return p
 }
 
-// TestPiecesChangeNothing reads a text in drawn pieces. Every whole line is delivered
+// TestPiecesGiveTheSameExamples reads a text in drawn pieces. Every whole line is delivered
 // before the pass waits for more, and the examples, their places, the warnings, the
 // shard and the cache are those of the text in one piece.
-func TestPiecesChangeNothing(t *testing.T) {
+func TestPiecesGiveTheSameExamples(t *testing.T) {
 	plain := "\n" + drawn(3, 60) + "\n\r\n" + drawn(4, 20) + "\n\n1 | unended"
 	column := "column\n" + values(100)
 	rapid.Check(t, func(rt *rapid.T) {

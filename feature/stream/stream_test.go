@@ -428,8 +428,8 @@ type failing struct{}
 
 func (failing) Read([]byte) (int, error) { return 0, errors.New("the disk is on fire") }
 
-// TestAReaderThatGivesNothingIsAnError, rather than a loop.
-func TestAReaderThatGivesNothingIsAnError(t *testing.T) {
+// TestReaderWithoutProgressIsAnError, rather than a loop.
+func TestReaderWithoutProgressIsAnError(t *testing.T) {
 	src := stream.Source{Name: "a.vw", Open: func(context.Context) (io.ReadCloser, error) { return io.NopCloser(idle{}), nil }}
 	if _, err := onePass(t, dataset(t, stream.Config{Feature: bits18, Sources: []stream.Source{src}})); !errors.Is(err, io.ErrNoProgress) {
 		t.Errorf("got %v", err)

@@ -89,7 +89,7 @@ func TestNoWayHasAllReasons(t *testing.T) {
 }
 
 // The error for a client that cannot work names what is missing.
-func TestWhatIsMissingIsNamed(t *testing.T) {
+func TestErrorNamesMissingParts(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"ticket", "krb5.conf", "tokens"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("HDTS\x00\x00\x00"), 0o600); err != nil {
@@ -174,7 +174,7 @@ func (c canNot) Put(_ string, r io.Reader, _ fs.FileMode) error {
 
 func (c canNot) Blocks(string, int64) ([]hdfsio.Block, error) { return nil, c.err }
 
-func TestWhatOneClientCannotAnotherDoes(t *testing.T) {
+func TestOtherClientTakesOver(t *testing.T) {
 	no := fmt.Errorf("it is encrypted: %w", errors.ErrUnsupported)
 	second := canNot{text: "second"}
 	o := &orNext{Backend: canNot{err: no}, next: func() (remote.Backend, error) { return second, nil }}

@@ -218,7 +218,7 @@ func TestAClientThatHangsIsEnded(t *testing.T) {
 	}
 }
 
-func TestWhatTheClientSaysIsUnderstood(t *testing.T) {
+func TestRepliesOfTheClientAreParsed(t *testing.T) {
 	for text, c := range map[string]struct {
 		is   error
 		want string

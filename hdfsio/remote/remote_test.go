@@ -240,7 +240,7 @@ func TestAFileThatChangesIsNotReadOn(t *testing.T) {
 
 // After any failure in a commit, or any lost response, the file exists once and complete, and
 // there is no temporary file.
-func TestCommitsBeginAnew(t *testing.T) {
+func TestCommitsStartAgain(t *testing.T) {
 	for _, op := range []string{"put", "rename", "stat", "remove"} {
 		for _, lost := range []bool{false, true} {
 			for _, replace := range []bool{true, false} {

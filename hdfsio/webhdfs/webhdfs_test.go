@@ -91,7 +91,7 @@ func TestTheActiveNameNodeIsFound(t *testing.T) {
 	}
 }
 
-func TestWhoCallsIsSaid(t *testing.T) {
+func TestRequestsNameTheUser(t *testing.T) {
 	f := newFake(t)
 	f.user = "ada"
 	if _, err := newFS(t, Config{Nodes: []string{f.node()}, User: "ada"}, t.Output()).Stat(t.Context(), "webhdfs://fake/"); err != nil {

@@ -102,7 +102,7 @@ func TestTheNewestCounts(t *testing.T) {
 
 // Only checkpoints of the same options and run count, and with Resume those of other runs too.
 // Checkpoints of other jobs are never removed.
-func TestWhoseItIs(t *testing.T) {
+func TestCheckpointsOfOtherJobsAreIgnored(t *testing.T) {
 	s, log := store(t)
 	other, run, before := *s, *s, *s
 	other.Own(allreduce.Owner{Options: [32]byte{2}, Run: "job_7", Generation: 1})
@@ -271,7 +271,7 @@ func TestDamage(t *testing.T) {
 	try(append(bytes.Clone(whole), 0))
 }
 
-func TestAFailedSaveLeavesNothing(t *testing.T) {
+func TestFailedSaveLeavesNoFile(t *testing.T) {
 	s, _ := store(t)
 	save(t, s, point(1, 1), "before")
 	full := errors.New("disk full")

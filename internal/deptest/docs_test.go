@@ -198,7 +198,7 @@ func unplaced(text string, have map[string]map[string]bool) (faults []string) {
 	return faults
 }
 
-func TestWhatTheDocumentsNameExists(t *testing.T) {
+func TestNamesInDocumentsExist(t *testing.T) {
 	have := declared(t)
 	for doc, text := range documents(t) {
 		faults, count := missing(text, have)
@@ -216,7 +216,7 @@ func TestWhatTheDocumentsNameExists(t *testing.T) {
 	}
 }
 
-func TestMissingFindsWhatIsNotThere(t *testing.T) {
+func TestMissingFindsAbsentNames(t *testing.T) {
 	have := map[string]map[string]bool{"a/b.go": {"F": true, "T.M": true}}
 	text := "See `a/b.go` `F`, `T.M` and `T.N`; then `a/c.go` `G`. A `word` alone is nothing."
 	faults, count := missing(text, have)

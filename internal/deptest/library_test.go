@@ -65,7 +65,7 @@ func imports(s *source, name string) bool {
 
 // A library panics only for an error in the program, never for invalid input. The text of such a
 // panic begins with BUG.
-func TestPanicsSayBUG(t *testing.T) {
+func TestPanicsBeginWithBUG(t *testing.T) {
 	for _, s := range allSources(t) {
 		if s.test {
 			continue

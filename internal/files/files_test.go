@@ -79,7 +79,7 @@ func TestTerminal(t *testing.T) {
 }
 
 // The names of stdout create no file, whatever stdout is.
-func TestCreatorKnowsStdout(t *testing.T) {
+func TestCreatorRecognisesStdout(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var b strings.Builder
 	create := New(&cli.Process{Stdout: &b}).Creator(t.Context(), hdfsio.Local{}, 0)

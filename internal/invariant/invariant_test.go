@@ -12,7 +12,7 @@ func TestCheckPassesWhenItHolds(t *testing.T) {
 	invariant.Check(true, "two is %d", 2)
 }
 
-func TestCheckSaysBUGAndWhat(t *testing.T) {
+func TestCheckPanicsWithTheFault(t *testing.T) {
 	defer func() {
 		const want = "BUG: 3 values into 2"
 		if got := recover(); got != want {

@@ -184,7 +184,7 @@ func TestSymptomsWaitForTheirCause(t *testing.T) {
 	}
 }
 
-func TestASymptomAloneIsTheCause(t *testing.T) {
+func TestSymptomWithoutOtherFailureIsTheCause(t *testing.T) {
 	_, root, err := Job{Symptom: symptoms, Settle: 50 * time.Millisecond}.Run(t.Context(), workers("obey", "exit 3 0"))
 	if err != nil || root != 1 {
 		t.Errorf("root %d, want 1; %v", root, err)
@@ -204,7 +204,7 @@ func TestKilledWorkerIsNamed(t *testing.T) {
 	}
 }
 
-func TestWhoCannotStartIsTheCause(t *testing.T) {
+func TestProcessThatCannotStartIsTheCause(t *testing.T) {
 	cmds := workers("obey", "obey")
 	cmds[1].Path = filepath.Join(t.TempDir(), "none")
 	results, root, err := Job{}.Run(t.Context(), cmds)

@@ -10,7 +10,7 @@ import (
 
 // The least of all limits counts, whichever version of control groups sets it
 // and wherever on the way to the root.
-func TestLeastRoom(t *testing.T) {
+func TestLeastMemoryLimit(t *testing.T) {
 	const (
 		unlimited = "Limit                     Soft Limit           Hard Limit           Units\nMax data size             unlimited            unlimited            bytes\nMax address space         unlimited            unlimited            bytes\n"
 		meminfo   = "MemTotal:       24684100 kB\nMemAvailable:    4194304 kB\nSwapFree:        1048576 kB\n"

@@ -132,8 +132,8 @@ func TestBothEndsAskAboutAConnection(t *testing.T) {
 	})
 }
 
-// TestCloseDropsWhatIsNotHandedOver checks that connections that open after Close are closed.
-func TestCloseDropsWhatIsNotHandedOver(t *testing.T) {
+// TestCloseDropsConnectionsNotHandedOver checks that connections that open after Close are closed.
+func TestCloseDropsConnectionsNotHandedOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cl := newCluster(t, 2, members.All(2), nil, nil)
 		cl.begin(nil)

@@ -42,7 +42,7 @@ func read(t *testing.T, d *Dir, what string, sum [32]byte) string {
 	return text
 }
 
-func TestWhatIsPutIsFound(t *testing.T) {
+func TestFindReturnsThePutFile(t *testing.T) {
 	base := filepath.Join(t.TempDir(), "a[b]", "_gvw")
 	first, late := at(base, "job_7"), at(base, "job_7")
 	if err := first.Begin("bits=18"); err != nil {

@@ -99,7 +99,7 @@ func TestACrashIsPrinted(t *testing.T) {
 	}
 }
 
-func TestAParentThatFailsAloneCounts(t *testing.T) {
+func TestParentWithoutFailedSubtestCounts(t *testing.T) {
 	_, got, _ := sumUp(t, false, stream(t, "pass p TestA/x", "fail p TestA", "fail p"))
 	if want := "failed   a: p TestA\n1 passed, 1 failed, 0 skipped\n"; got != want {
 		t.Errorf("report %q, want %q", got, want)

@@ -19,8 +19,8 @@ func mustMetropolis(t *testing.T, g *Graph) *Graph {
 	return m
 }
 
-// TestGapIsKnown compares gaps with closed forms.
-func TestGapIsKnown(t *testing.T) {
+// TestSpectralGaps compares gaps with closed forms.
+func TestSpectralGaps(t *testing.T) {
 	for n := 3; n <= 64; n++ {
 		for _, c := range []struct {
 			g    *Graph

@@ -130,7 +130,7 @@ func TestClassesAsVW(t *testing.T) {
 
 // An example of weight 0 moves no weight, and raises the greatest value of its features,
 // as in vw. With a sample of the classes it does neither.
-func TestClassesMeetExamplesWithoutWeight(t *testing.T) {
+func TestClassesTakeExamplesWithoutWeight(t *testing.T) {
 	fs := []feature.Feature{{Index: 1, Value: -4}}
 	ex := feature.Example{Label: 1}
 	for _, rule := range []Rule{Pistol, Coin} {

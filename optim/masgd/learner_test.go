@@ -205,7 +205,7 @@ func TestScaleIsFolded(t *testing.T) {
 }
 
 // Examples without a label or a weight change nothing, and predictions are those of the weights.
-func TestExamplesThatTeachNothing(t *testing.T) {
+func TestExamplesWithoutLabelOrWeight(t *testing.T) {
 	for _, c := range []Config{{L1: 0.1}, {L2: 0.1}} {
 		c.Loss, c.Rate = lossOf(t, "squared"), 1
 		w := []float32{2}

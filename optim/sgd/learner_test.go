@@ -146,7 +146,7 @@ func TestFastLoopsAgreeWithTheGeneralOne(t *testing.T) {
 	}
 }
 
-func TestWhatDoesNotTeach(t *testing.T) {
+func TestExamplesWithoutLabelOrWeight(t *testing.T) {
 	fs := []feature.Feature{{Index: 1, Value: 2}, {Index: 3, Value: -1}}
 	taught := &feature.Example{Label: 1, Weight: 1}
 	for name, cfg := range rules() {

@@ -18,7 +18,7 @@ func unmark(l *Learner) {
 
 // For every rule, and for any share of changes, the past has the weights of the time of
 // Remember, and the learner gets the same results.
-func TestPastIsWhatWas(t *testing.T) {
+func TestPastHasEarlierWeights(t *testing.T) {
 	for name, cfg := range rules() {
 		for _, bits := range []uint{6, 18} { // a crowded table, and one that stays nearly empty
 			cfg.Bits = bits

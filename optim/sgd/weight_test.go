@@ -10,7 +10,7 @@ import (
 )
 
 // Put is the inverse of At, also while regularisation is pending.
-func TestAtReturnsWhatPutHasSet(t *testing.T) {
+func TestAtReturnsTheValueOfPut(t *testing.T) {
 	l, err := loss.New("squared")
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 )
 
 // A fault that appears only in a running job ends it soon, with a clear message on the gateway.
-func TestWhatCannotWork(t *testing.T) {
+func TestFaultsOfARunningJob(t *testing.T) {
 	in := smallInput(t)
 	c := hadoop(t)
 	put := func(name string, content string) {

@@ -10,7 +10,7 @@ import (
 )
 
 // The whole suite with all clients and names.
-func TestFileSystemsWhole(t *testing.T) {
+func TestFileSystemsWithAllClients(t *testing.T) {
 	for _, way := range []string{"auto", "webhdfs://", "pipe"} {
 		t.Run(strings.Trim(way, ":/"), func(t *testing.T) { conforms(t, way, false) })
 	}

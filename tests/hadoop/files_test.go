@@ -207,7 +207,7 @@ func TestFilesSurviveALostDataNode(t *testing.T) {
 }
 
 // A writer that is killed during the transfer of its model leaves no file under the name.
-func TestADeadWriterLeavesNothing(t *testing.T) {
+func TestKilledWriterLeavesNoFile(t *testing.T) {
 	c := hadoop(t)
 	u, dir := filesBy(t, "native")
 	again := loseDataNode(t)

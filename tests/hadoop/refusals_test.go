@@ -18,7 +18,7 @@ import (
 const refusalLimit = 30 * time.Second
 
 // A refusal of HDFS ends a run soon, with the file, the operation, the client and a remedy.
-func TestWhatHDFSRefuses(t *testing.T) {
+func TestRefusalsOfHDFS(t *testing.T) {
 	c := hadoop(t)
 	u, dir := filesBy(t, "native")
 	path := strings.TrimPrefix(dir, c.HDFS())

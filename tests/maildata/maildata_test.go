@@ -85,7 +85,7 @@ func TestBodiesLoseFooters(t *testing.T) {
 	}
 }
 
-func TestHTMLLeavesWhatIsSeen(t *testing.T) {
+func TestHTMLKeepsVisibleText(t *testing.T) {
 	in := `<head><style>p {}</style></head><script>var x = "<p>"</script><p title="a">Cl<!-- x -->ick <b>he</b>re &amp; now<br>a &lt; b</p>`
 	want := "Click here & now a < b"
 	if got := strings.Join(strings.Fields(htmlText(in)), " "); got != want {

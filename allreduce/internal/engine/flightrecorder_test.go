@@ -39,7 +39,7 @@ func TestFlightsAreFew(t *testing.T) {
 
 // A file system that hangs under TraceDir holds up neither the watch of the
 // deadlines nor the end of the group.
-func TestHungTraceDirHoldsNothingUp(t *testing.T) {
+func TestHungTraceDirDelaysNothing(t *testing.T) {
 	f, err := NewFlightRecorder(t.TempDir(), 3, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)

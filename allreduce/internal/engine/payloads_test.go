@@ -84,7 +84,7 @@ func TestFailureOnTheWire(t *testing.T) {
 	}
 }
 
-func TestErrorsSayWhatHappened(t *testing.T) {
+func TestErrorsNameTheEvent(t *testing.T) {
 	w := Where{
 		Rank: 3, Call: "all-reduce #17 (gradient, 64 MiB)", Elapsed: 12 * time.Second,
 		Waiting: "rank 7 (h7:26550)", Received: 41 << 20,

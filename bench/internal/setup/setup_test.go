@@ -14,7 +14,7 @@ func TestMachine(t *testing.T) {
 	}
 }
 
-func TestBuildNamesWhatItCannotBuild(t *testing.T) {
+func TestBuildNamesTheFailedPackage(t *testing.T) {
 	_, err := Build(t.Context(), t.TempDir(), "nothing")
 	if err == nil || !strings.HasPrefix(err.Error(), "cannot build nothing: ") {
 		t.Errorf("%v", err)

@@ -156,7 +156,7 @@ func TestSaveCommand(t *testing.T) {
 }
 
 // A client that may be a stranger saves below the working directory only, and permission ends with the session.
-func TestStrangersSaveBelowTheWorkingDirectory(t *testing.T) {
+func TestRemoteClientsSaveBelowTheWorkingDirectory(t *testing.T) {
 	var files store
 	e := newEngine(t, Config{Save: files.save})
 	for _, name := range []string{"/etc/passwd", "../model", "a/../../model", "hdfs://host/model", "C:model"} {

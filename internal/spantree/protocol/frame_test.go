@@ -102,7 +102,7 @@ func TestFramesComeBackAsTheyWere(t *testing.T) {
 }
 
 // Reading any proper prefix of a frame returns io.EOF or a FrameError for missing bytes.
-func TestTornFrames(t *testing.T) {
+func TestTruncatedFrames(t *testing.T) {
 	for _, f := range samples() {
 		b, err := AppendFrame(nil, f)
 		if err != nil {
@@ -270,7 +270,7 @@ func TestFieldsOverTheirLimitsAreNotSent(t *testing.T) {
 	}
 }
 
-func TestHelloIsWhatVWRefuses(t *testing.T) {
+func TestVWRefusesHello(t *testing.T) {
 	hello := AppendHello(nil)
 	if got, want := hex.EncodeToString(hello), "896776770d0a1a0a"+"0100000000000000"+"0100000000000000"; got != want {
 		t.Errorf("hello is %s, want %s", got, want)

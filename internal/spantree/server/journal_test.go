@@ -84,7 +84,7 @@ func TestJournalIsLocked(t *testing.T) {
 
 // A crash can truncate the file anywhere, and some file systems then append
 // zeros. At most the last record is lost.
-func TestTornJournal(t *testing.T) {
+func TestTruncatedJournal(t *testing.T) {
 	records := []protocol.Record{&protocol.TermRecord{Term: 4, At: born.Local()}, sampleRun("a"), sampleRun("b")}
 	var ends []int
 	for n := range records {

@@ -36,7 +36,7 @@ func TestNamespaceOptionsAreKeptAsVWKeepsThem(t *testing.T) {
 
 // As vw 9.11.9: lists of the command line come before the model's, interactions
 // replace it, --affix must agree.
-func TestNamespaceOptionsMeetThoseOfAModel(t *testing.T) {
+func TestNamespaceOptionsWithThoseOfAModel(t *testing.T) {
 	options, err := model.ParseOptions(" --affix +1 --cubic abc --interactions abcd --quadratic ab --redefine b:=k --spelling a --ignore a")
 	if err != nil {
 		t.Fatal(err)

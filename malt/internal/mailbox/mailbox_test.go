@@ -102,7 +102,7 @@ func TestNewestOverwritesOldest(t *testing.T) {
 	})
 }
 
-func TestTornUpdatesAreLeftOut(t *testing.T) {
+func TestIncompleteUpdatesAreLeftOut(t *testing.T) {
 	l := Layout{Depth: 2, Payload: 100}
 	w, r, mem := pair(t, l)
 	publish(t, w, "first", 1)

@@ -81,8 +81,8 @@ func TestUpdatesAreWritten(t *testing.T) {
 	}
 }
 
-// TestLateWritesLandNowhere writes with the window of an epoch that has ended.
-func TestLateWritesLandNowhere(t *testing.T) {
+// TestLateWritesHaveNoEffect writes with the window of an epoch that has ended.
+func TestLateWritesHaveNoEffect(t *testing.T) {
 	a, b := meet(t)
 	l := mailbox.Layout{Depth: 1, Payload: 64}
 	old, zombie := open(t, a, b, l)

@@ -30,10 +30,10 @@ func (s *stage) meets(rank int, f *changer) {
 	}
 }
 
-// TestJobSurvivesEveryByteOfAGreeting changes each byte of the handshake between two ranks, its
+// TestJobSurvivesChangesOfEachByteOfAHandshake changes each byte of the handshake between two ranks, its
 // final message included, and the bytes right after it. A job that recovers must end with its
 // model, and lose no attempt.
-func TestJobSurvivesEveryByteOfAGreeting(t *testing.T) {
+func TestJobSurvivesChangesOfEachByteOfAHandshake(t *testing.T) {
 	const steps = 2
 	want := expected(t, 2, steps)
 	for name, creds := range map[string]*auth.Credentials{"nothing": nil, "secret": {Secret: authtest.Secret(t, "a")}} {
@@ -58,11 +58,11 @@ func TestJobSurvivesEveryByteOfAGreeting(t *testing.T) {
 	}
 }
 
-// TestLastWordThatNeverComes changes or drops the final message of a handshake, and the close
+// TestLostFinalHandshakeMessage changes or drops the final message of a handshake, and the close
 // that follows. One rank then takes the connection for open and the other does not. The job must
 // detect this and open another connection, also in a later epoch, in which ranks wait for each
 // other without a limit since some are at work.
-func TestLastWordThatNeverComes(t *testing.T) {
+func TestLostFinalHandshakeMessage(t *testing.T) {
 	creds := &auth.Credentials{Secret: authtest.Secret(t, "a")}
 	for lost := -1; lost < 4; lost++ {
 		for who := range 4 {
@@ -98,9 +98,9 @@ func TestLastWordThatNeverComes(t *testing.T) {
 	}
 }
 
-// TestLastWordOfAJobThatAborts checks that the same fault ends a job that does not recover, with
+// TestLostFinalHandshakeMessageAborts checks that the same fault ends a job that does not recover, with
 // an error on both ranks.
-func TestLastWordOfAJobThatAborts(t *testing.T) {
+func TestLostFinalHandshakeMessageAborts(t *testing.T) {
 	creds := &auth.Credentials{Secret: authtest.Secret(t, "a")}
 	for what, at := range map[string]int{"kept": lastWord, "changed": lastWord + 3} {
 		t.Run(what, func(t *testing.T) {
@@ -116,10 +116,10 @@ func TestLastWordOfAJobThatAborts(t *testing.T) {
 	}
 }
 
-// TestWhoNeverMeets keeps one rank from all others again and again. The ranks must not retry
+// TestRankThatNeverConnects keeps one rank from all others again and again. The ranks must not retry
 // without a limit: the faults count against the connections, and the job continues with attempts
 // on other hosts.
-func TestWhoNeverMeets(t *testing.T) {
+func TestRankThatNeverConnects(t *testing.T) {
 	creds := &auth.Credentials{Secret: authtest.Secret(t, "a")}
 	for lost := range 4 {
 		who := (lost + 1) % 4
