@@ -118,6 +118,8 @@ func (s *cluster) run() (*Result, error) {
 		switch {
 		case s.failed != "":
 			return nil, errors.New("job: " + s.failed)
+		case len(s.coming) == 0 && len(s.attempts) == 0 && s.OnLoss == protocol.Shrink:
+			return nil, fmt.Errorf("job: the server has ended the job by %v: all ranks are lost", s.now) // no rank is left to be told
 		case len(s.coming) == 0:
 			return nil, errors.New("BUG: job: the ranks wait for ever")
 		}

@@ -80,7 +80,7 @@ func TestJobsEnd(t *testing.T) {
 		cfg := Config{
 			Ranks: rapid.IntRange(1, 12).Draw(t, "ranks"), Steps: rapid.IntRange(1, 40).Draw(t, "steps"), Step: time.Second + seconds("step", 20),
 			Load: seconds("load", 100), Restart: seconds("restart", 100), Fetch: seconds("fetch", 10), LostAfter: 5*time.Second + seconds("lost after", 20),
-			Between: time.Hour, Silent: rapid.Float64Range(0, 1).Draw(t, "silent"), Seed: rapid.Uint64().Draw(t, "seed"),
+			Between: 20 * time.Minute, Silent: rapid.Float64Range(0, 1).Draw(t, "silent"), Seed: rapid.Uint64().Draw(t, "seed"),
 			OnLoss: rapid.SampledFrom([]protocol.OnLoss{protocol.Wait, protocol.Shrink}).Draw(t, "on loss"),
 		}
 		if cfg.OnLoss == protocol.Wait {
@@ -104,6 +104,25 @@ func TestJobsEnd(t *testing.T) {
 	})
 	if losses < 20 {
 		t.Errorf("got %d losses in all jobs, want more: the test covers little", losses)
+	}
+}
+
+// A job that shrinks ends without an answer if its last rank is lost, silently or not: no rank is left to be told.
+func TestAllRanksAreLost(t *testing.T) {
+	for _, silent := range []float64{0, 1} {
+		ended := 0
+		for seed := range uint64(200) {
+			_, err := Run(Config{Ranks: 1, Steps: 100, Step: 10 * time.Second, Between: 20 * time.Minute, Silent: silent, Seed: seed, OnLoss: protocol.Shrink})
+			if err != nil && !strings.Contains(err.Error(), "the server has ended the job") {
+				t.Fatalf("silent %g, seed %d: %v", silent, seed, err)
+			}
+			if err != nil {
+				ended++
+			}
+		}
+		if ended < 50 {
+			t.Errorf("silent %g: %d of 200 jobs lost their rank, want more", silent, ended)
+		}
 	}
 }
 
