@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package offset estimates by how much the clock of another process is ahead of one's own, from exchanges of messages.
+// Package offset estimates by how much the clock of another process is ahead of the local clock, from exchanges of messages.
 //
 //	c, err := offset.Fit(samples)
 //	ahead, bound := c.At(local)   // the other clock shows local + ahead, ± bound
 //
 // # Method
 //
-// In an exchange this process sends a message at Sent and has the answer at Received, both by its own clock. The other
-// process reads its clock, Remote, in between. At that moment the own clock showed a time from Sent to Received, so the
-// offset was from Remote-Received to Remote-Sent, however the delay divides into the way there and the way back.
+// In an exchange this process sends a message at Sent and gets the answer at Received, both by the local clock. The other
+// process reads its clock, Remote, in between. At that moment the local clock showed a time from Sent to Received. The
+// offset was therefore from Remote-Received to Remote-Sent, whatever the delays in both directions.
 //
 // Clocks do not run at the same rate, so an exchange bounds the offset at other times less well: its interval grows by
 // Rate on each side. The offset at a time lies in the intersection of the intervals of all exchanges. At returns the
@@ -20,7 +20,7 @@
 //
 // The true offset is within the bound at all times, for any delays, as long as the rates of the clocks differ by at most
 // Rate. That is [MaxRate], unless exchanges contradict each other. Then it is the smallest of twice, four times, …
-// MaxRate at which they do not. A clock that has jumped has no such rate up to [jump], and Fit returns an error.
+// MaxRate at which they do not. If there is none below [jump], a clock has jumped, and Fit returns an error.
 //
 // The package is pure. Times are in nanoseconds.
 package offset

@@ -20,7 +20,7 @@ const jump = 0.1
 
 // Sample is an exchange of messages.
 type Sample struct {
-	Sent, Received int64 // by the own clock
+	Sent, Received int64 // by the local clock
 	Remote         int64 // by the other clock, between the two
 }
 
@@ -82,7 +82,7 @@ func (p *point) narrow(q point, far int64) {
 	p.lo, p.hi = max(p.lo, q.lo-far), min(p.hi, q.hi+far)
 }
 
-// At returns the offset at a time of the own clock, and the limit on its error.
+// At returns the offset at a time of the local clock, and the limit on its error.
 func (c *Curve) At(local int64) (ahead, bound int64) {
 	p := point{local, math.MinInt64, math.MaxInt64}
 	next := sort.Search(len(c.points), func(i int) bool { return c.points[i].at > local })
