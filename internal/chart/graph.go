@@ -109,8 +109,8 @@ func (g *Graph) AppendSVG(dst []byte, mode Mode) []byte {
 	}
 	if len(g.Links) <= labelledLinks {
 		for i, l := range g.Links { // nearer to one end: labels of links that cross in the middle are apart
-			at, e := 0.42+0.25*math.Mod(beside[i], 2), ends[i]
-			p.addf(`<text x="%s" y="%s" text-anchor="middle" style="paint-order:stroke;stroke:var(--paper);stroke-width:5px">%s</text>`+"\n",
+			at, e := 0.36+0.25*math.Mod(beside[i], 2), ends[i]
+			p.addf(`<text x="%s" y="%s" text-anchor="middle" style="paint-order:stroke;stroke:var(--paper);stroke-width:7px;stroke-linejoin:round">%s</text>`+"\n",
 				num(e[0]+at*(e[2]-e[0])), num(e[1]+at*(e[3]-e[1])+4), escape(l.Label))
 		}
 	}

@@ -155,7 +155,11 @@ func (v *view) lossSection() {
 	v.lines("Loss by time", caption, byTime)
 	v.lines("Loss by traffic", "", byTraffic)
 	for _, name := range v.measures() {
-		v.lines(name+" by pass", "", &chart.Lines{X: "pass", Y: name, Whole: true, Series: v.curves(func(r *record.Record) (xs []float64) {
+		label := name
+		if name == "auc" {
+			label = "AUC"
+		}
+		v.lines(label+" by pass", "", &chart.Lines{X: "pass", Y: label, Whole: true, Series: v.curves(func(r *record.Record) (xs []float64) {
 			for _, p := range r.Passes {
 				xs = append(xs, float64(p.Pass))
 			}

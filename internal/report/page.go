@@ -39,6 +39,9 @@ func (p *Page) AppendHTML(dst []byte) []byte {
 		names = append(names, r.Name)
 	}
 	title := "Run " + strings.Join(names, " and ")
+	if len(names) > 1 {
+		title = "Runs " + strings.Join(names, " and ")
+	}
 	v.addf(`<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
