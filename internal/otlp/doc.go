@@ -22,7 +22,7 @@
 // # Contract
 //
 // Spans wait in a bounded queue, and are dropped when it is full: a collector that is slow or missing does not delay the
-// run. End sends what is left, for at most five seconds, and returns the first error. All methods are safe for concurrent
+// run. End sends the spans that wait, for at most five seconds, and returns the first error. All methods are safe for concurrent
 // use, and do nothing for a nil Tracer.
 //
 // The OpenTelemetry SDK makes and queues the spans. The upload is this package's own: the SDK's HTTP client links gRPC,

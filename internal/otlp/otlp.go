@@ -108,7 +108,7 @@ func Start(c Config) (*Tracer, error) {
 	return t, nil
 }
 
-// Span takes a span of a timeline, at its end.
+// Span adds a span of a timeline.Meter, which calls it at the end of the span.
 func (t *Tracer) Span(row timeline.Row, name string, began, ended time.Time, size int) {
 	if t == nil || row > timeline.Collectives {
 		return
@@ -137,7 +137,7 @@ func (t *Tracer) Span(row timeline.Row, name string, began, ended time.Time, siz
 	}
 }
 
-// Write takes the line of a pass, in the form of --log_json.
+// Write adds the span of a pass, from its line of --log_json.
 func (t *Tracer) Write(line []byte) (int, error) {
 	if t == nil {
 		return len(line), nil
@@ -168,7 +168,7 @@ func (t *Tracer) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// End ends the spans, with the error of the run or nil, and sends what is left. It returns why spans are missing.
+// End ends the spans, with the error of the run or nil, and sends those that wait. Its error is the first one that lost spans.
 func (t *Tracer) End(ctx context.Context, runErr error) error {
 	if t == nil {
 		return nil

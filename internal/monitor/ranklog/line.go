@@ -18,7 +18,7 @@ const MaxLine = 1024
 const hidden = "…"
 
 // The texts that may be secrets: the user and password of a URL, the value of a parameter, attribute or field whose name
-// says so, and the credentials of an HTTP header.
+// ends in one of these words, and the credentials of an HTTP header.
 var (
 	userinfo = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(://)[^/@\s"']+@`) })
 	secret   = sync.OnceValue(func() *regexp.Regexp {

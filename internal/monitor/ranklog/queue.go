@@ -15,8 +15,8 @@ import (
 
 // Bounds of a message to the server.
 const (
-	// BatchBytes is the size of a batch in bytes, with LineBytes for each line, such that a server without such messages
-	// skips it.
+	// BatchBytes is the greatest size of a batch in bytes, with LineBytes for each line. A server that does not know these
+	// messages skips them up to this size.
 	BatchBytes = 4<<10 - 16
 	// LineBytes is the size of a line in addition to its text.
 	LineBytes = 4
@@ -33,7 +33,7 @@ const (
 	jobRate = 20_000
 )
 
-// Queue has the lines of a rank that the server has not got yet. The zero value is ready for use. Its fields are not changed
+// Queue holds the lines of a rank that have not been sent to the server. The zero value is ready for use. Its fields are not changed
 // after the first line.
 type Queue struct {
 	// JSON makes the records of Record objects of JSON; false: text.
@@ -132,8 +132,8 @@ func (q *Queue) Wake() <-chan struct{} {
 	return q.waker()
 }
 
-// Take removes and returns the oldest lines, at most as many as fit into a message. Without lines, wait is the time after
-// which there are some that may be sent; 0: there are none. urgent takes lines beyond the rate, before the end of the rank.
+// Take removes and returns the oldest lines, at most as many as fit into a message. If it returns none, wait is the time until
+// the rate permits some; 0: the queue is empty. urgent ignores the rate: the rank is about to end.
 func (q *Queue) Take(now time.Time, urgent bool) (b Batch, wait time.Duration) {
 	if q == nil {
 		return b, 0

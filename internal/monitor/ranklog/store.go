@@ -16,12 +16,12 @@ type Limits struct {
 	Rank int
 	// Job limits the lines of a job, in equal parts for its ranks: a rank with many lines displaces none of another. 0: 16 MiB.
 	Job int
-	// Total limits the lines of all jobs; 0: 64 MiB. At the limit the lines of the job are dropped that has been without new
-	// ones for the longest time.
+	// Total limits the lines of all jobs; 0: 64 MiB. At the limit the store drops the job that has had no new line for the
+	// longest time.
 	Total int
 }
 
-// keptBytes is the memory that a line is counted with, in addition to its text.
+// keptBytes is the memory of a line in addition to its text.
 const keptBytes = 32
 
 // Store keeps the newest lines of the ranks of jobs. J identifies a job. The zero value is ready for use.
@@ -108,7 +108,7 @@ func (r *rankLog) add(line string, share int) {
 	}
 }
 
-// oldest returns the job that has been without new lines for the longest time, other than one.
+// oldest returns the job, other than one, that has had no new line for the longest time.
 func (s *Store[J]) oldest(but J) (job J) {
 	var at time.Time
 	for id, j := range s.jobs {
@@ -149,7 +149,7 @@ func (s *Store[J]) Tail(job J, rank, n int) (log RankLog, ok bool) {
 }
 
 // Tails returns the last lines of all ranks of a job that have sent some, at most n of each. The lines have at most size bytes
-// in all: each rank gets an equal part, so that no rank is left out, and first what another does not need.
+// in all. Each rank has an equal part of them; the ranks after it share what it does not use.
 func (s *Store[J]) Tails(job J, n, size int) []RankLog {
 	j := s.jobs[job]
 	if j == nil {

@@ -110,10 +110,10 @@ const (
 	MaxClasses = 2 * int(vias)
 )
 
-// Rounds is how far a rank of a job without collectives has come with its shared vectors.
+// Rounds is the progress of a rank with its shared vectors, in a job without collectives.
 type Rounds struct {
 	Sent   uint64 `json:"sent"`   // updates that this rank has sent to each of its receivers
-	Behind uint64 `json:"behind"` // by how many of its own rounds the oldest newest update of a sender is older; 0: none
+	Behind uint64 `json:"behind"` // age of the newest update of the slowest sender, in rounds of this rank; 0: no age
 	Missed uint64 `json:"missed"` // updates that newer ones replaced before they were merged, or that were dropped
 }
 
@@ -152,8 +152,8 @@ func (c *Counts) Edge(rank int) (sent, received uint64) {
 	return sent, received
 }
 
-// Add adds what an attempt has counted between two of its counts: now, and before, which is nil if now is the first one. Counts
-// that are less than those before are ignored, so that sums never decrease. Kinds and carriers that this version does not know
+// Add adds the difference between two counts of an attempt. before is nil if now is the first one. Counts that are less than
+// those before are ignored, so that sums never decrease. Kinds and carriers that this version does not know
 // are ignored, and edges and rounds are not added.
 func (c *Counts) Add(now, before *Counts) {
 	if before == nil {

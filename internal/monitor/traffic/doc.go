@@ -24,6 +24,6 @@
 //
 // # Contract
 //
-// A nil Meter counts nothing. A Meter is safe for concurrent use. Its locks are held for some nanoseconds. Counts are
-// cumulative: those of an attempt never decrease.
+// A nil Meter counts nothing. A Meter is safe for concurrent use. Counts are cumulative: those of an attempt never
+// decrease.
 package traffic

@@ -39,7 +39,7 @@ func (m *Meter) count(now time.Time) {
 	}
 }
 
-// Begin notes that a phase begins: what the rank does outside of collectives.
+// Begin begins a phase: all time of the rank outside of collectives belongs to it.
 func (m *Meter) Begin(now time.Time, p Phase) {
 	if m == nil {
 		return
@@ -50,8 +50,8 @@ func (m *Meter) Begin(now time.Time, p Phase) {
 	m.phase = p
 }
 
-// Collective counts a collective over a vector of some bytes, which has ended. For the part waited of its time it has waited. The
-// rank then computes.
+// Collective counts a collective that has ended, over a vector of this many bytes. waited is the part of its time in which the
+// rank waited. The rank then computes.
 func (m *Meter) Collective(began, ended time.Time, kind Call, bytes uint64, waited time.Duration) {
 	if m == nil {
 		return
@@ -120,8 +120,8 @@ func (m *Meter) Moved(e Edge) {
 	m.edges[k] = &e
 }
 
-// Counts returns what has been counted until now. A collective that is under way has begun at a time, unless that is zero, and has
-// waited so far.
+// Counts returns the counts until now. began is the start of a collective that is under way; zero: there is none. waited is the
+// part of its time in which the rank has waited so far.
 func (m *Meter) Counts(now, began time.Time, waited time.Duration) *Counts {
 	if m == nil {
 		return nil
