@@ -64,6 +64,28 @@ func waits(r *protocol.RankStatus, rank int, collective uint64) {
 	r.WaitsFor, r.Collective, r.WaitsSeconds = &rank, collective, 1
 }
 
+// A recovery that begins and ends between two snapshots has an event, too.
+func TestQuickRecovery(t *testing.T) {
+	t.Parallel()
+	f := newFeed(Config{})
+	f.step(func(s *protocol.ServerStatus) { s.Jobs = append(s.Jobs, job(7, 2)) })
+	f.step(func(s *protocol.ServerStatus) { ready(&s.Jobs[0], "wired", "1.1") })
+	f.step(func(s *protocol.ServerStatus) {
+		s.Jobs[0].Ranks[1].Attempt = 999
+		ready(&s.Jobs[0], "wired", "1.2")
+	})
+	var got []string
+	for _, e := range f.h.Job(1).Events {
+		if e.Kind == Recover || e.Kind == Wired {
+			got = append(got, fmt.Sprintf("%v %v %s", e.At, e.Kind, e.Text))
+		}
+	}
+	want := []string{"1s wired epoch 1.1 has begun with 2 ranks", "2s recovering epoch 1.1 has ended", "2s wired epoch 1.2 has begun with 2 ranks"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("events, -want +got:\n%s", d)
+	}
+}
+
 // TestLane follows the ranks of a job through the loss of one of them.
 func TestLane(t *testing.T) {
 	t.Parallel()

@@ -133,6 +133,9 @@ func (j *Job) phaseEvents(now time.Duration, was *protocol.JobStatus) {
 	if s.State == "recovering" && was.State != "recovering" {
 		j.event(now, Recover, -1, "recovering: %s", s.Report)
 	}
+	if s.Epoch != was.Epoch && was.Epoch != "" && s.State != "recovering" && was.State != "recovering" {
+		j.event(now, Recover, -1, "epoch %s has ended", was.Epoch) // between two snapshots
+	}
 	if s.Epoch != was.Epoch && s.State != "recovering" && s.Epoch != "" {
 		j.event(now, Wired, -1, "epoch %s has begun with %d ranks", s.Epoch, s.Joined)
 	}

@@ -46,7 +46,9 @@ export class Chart {
     const held = now.filter(p => p[5]), heldBefore = was.filter(p => p[5]);
     put($('legend'), 'solid: average over the ranks' + (held.length ? '; dotted: held-out loss of the newest pass' : '') + (this.job.previous ? `; dashed: the last run of the same name (${this.job.previous.name})` : '; there is no earlier run of the same name'));
     if (!last) {
-      svg.append(shape('text', { x: w / 2, y: h / 2, 'text-anchor': 'middle' }, 'no rank has reported a loss yet'));
+      const vectors = this.job.options === 'library=malt'; // the job of shared vectors
+      svg.append(shape('text', { x: w / 2, y: h / 2, 'text-anchor': 'middle' }, vectors ? 'the job of the training has the losses' : 'no rank has reported a loss yet'));
+      put($('legend'), '');
       return;
     }
     const all = [...now, ...was], xs = all.map(p => p[this.over]), ys = [...all.map(p => p[2]), ...held.map(p => p[5]), ...heldBefore.map(p => p[5])];

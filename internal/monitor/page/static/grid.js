@@ -115,6 +115,7 @@ export class Grid {
     put(att, r.attempts ? String(r.attempts) : '');
     put(pass, String(r.pass));
     put(step, r.step && !r.steps ? r.step : r.step ? `${r.steps} ${r.step}` : String(r.steps));
+    if (step.title !== r.step) step.title = r.step; // it may be cut off
     put(ex, count(r.examples));
     put(loss, r.examples ? number(r.loss) : '–');
     put(rate, r.out < 0 ? '–' : bytes(r.out));

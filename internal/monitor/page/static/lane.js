@@ -19,14 +19,14 @@ export function draw(canvas, spans, marks, recoveries, t0, t1) {
     if ((mid + 1 < spans.length ? spans[mid + 1][0] : Infinity) <= t0) lo = mid + 1;
     else hi = mid;
   }
-  let drawn = -1; // spans of less than half a pixel are merged
+  let drawn = -1; // spans begin and end at whole pixels, and those of less than one are left out
   for (let i = lo; i < spans.length && spans[i][0] < t1; i++) {
-    const x0 = Math.max(0, (spans[i][0] - t0) * scale);
-    const x1 = i + 1 < spans.length ? Math.min(w, (spans[i + 1][0] - t0) * scale) : w;
-    if (x1 < drawn + .5) continue;
+    const x0 = drawn < 0 ? Math.max(0, Math.round((spans[i][0] - t0) * scale)) : drawn;
+    const x1 = i + 1 < spans.length ? Math.min(w, Math.round((spans[i + 1][0] - t0) * scale)) : w;
+    if (x1 <= x0) continue;
     const part = heights[spans[i][1]] * full;
     g.fillStyle = palette[phaseNames[spans[i][1]]];
-    if (part > 0) g.fillRect(x0, h - top - part, Math.max(.5, x1 - x0), part);
+    if (part > 0) g.fillRect(x0, h - top - part, x1 - x0, part);
     drawn = x1;
   }
   g.fillStyle = palette.fg; // the job recovers

@@ -67,9 +67,9 @@ export function drawTree(job) {
   g.font = '11px system-ui, sans-serif';
   g.textAlign = 'center';
   g.textBaseline = 'middle';
-  if (live.length <= 8) {
+  if (live.length <= 8) { // in a circle nearer to one end, since edges cross in the middle
     for (const e of busy.filter(e => e.rate > 0)) {
-      const text = bytes(e.rate) + '/s', cx = (x(e.a) + x(e.b)) / 2, cy = (y(e.a) + y(e.b)) / 2, wide = g.measureText(text).width + 6;
+      const text = bytes(e.rate) + '/s', part = circle ? .38 : .5, cx = x(e.a) + part * (x(e.b) - x(e.a)), cy = y(e.a) + part * (y(e.b) - y(e.a)), wide = g.measureText(text).width + 6;
       g.fillStyle = palette.card;
       g.fillRect(cx - wide / 2, cy - 8, wide, 16);
       g.fillStyle = palette.fg;
