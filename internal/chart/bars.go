@@ -45,6 +45,8 @@ type Lanes struct {
 const (
 	rowHeight = 24.0
 	barHeight = 16.0
+	// nameLetter is the width of a letter in the name of a row. Names of features have many wide ones, such as ^ and m.
+	nameLetter = 8.0
 )
 
 // AppendSVG appends the picture.
@@ -212,7 +214,7 @@ type frame struct {
 func newFrame(open opener, title, about string, parts, names []string) *frame {
 	f := &frame{left: 40, top: 12, names: names}
 	for _, n := range names {
-		f.left = max(f.left, min(16+textWidth(n), 220))
+		f.left = max(f.left, min(16+nameLetter*float64(len([]rune(n))), 228))
 	}
 	var rows [][]entry
 	if len(parts) > 1 {
@@ -250,7 +252,7 @@ func (f *frame) ground(unit string) {
 	}
 	f.text((f.left+width-right)/2, f.bottom+34, "middle", "", unit)
 	for i, n := range f.names {
-		f.text(f.left-8, f.y(i)+13, "end", "", clip(n, int((f.left-12)/7)))
+		f.text(f.left-8, f.y(i)+13, "end", "", clip(n, int((f.left-12)/nameLetter)))
 	}
 }
 
