@@ -14,17 +14,19 @@ import (
 var hasFours = cpu.X86.HasAVX
 
 // accumulateFours is senseEach for the first n features, a multiple of four, to the same
-// bits. It stops before four that it leaves to senseEach: those that have a weight
+// bits. For four of them it prefetches the weights of perSense features of next, as long as so many
+// are left. It stops before four that it leaves to senseEach: those that have a weight
 // twice, or one that no rule makes; done is how far it came.
 //
 //go:noescape
-func accumulateFours(cells [][4]float32, fs *feature.Feature, n int, g2 float32, sum *sums) (done int)
+func accumulateFours(cells [][4]float32, fs *feature.Feature, n int, g2 float32, sum *sums, next []feature.Feature) (done, fetched int)
 
 // accumulateBoth returns the default rule's loop, the one that matters most: roots and
 // divisions of four features at a time.
-func accumulateBoth(t *table, fs []feature.Feature, g2 float32, sum sums) sums {
+func accumulateBoth(t *table, fs []feature.Feature, a *ahead, g2 float32, sum sums) sums {
 	for hasFours && len(fs) >= 4 {
-		done := accumulateFours(t.cells, &fs[0], len(fs)&^3, g2, &sum)
+		done, fetched := accumulateFours(t.cells, &fs[0], len(fs)&^3, g2, &sum, a.fs)
+		a.fs = a.fs[fetched:]
 		if fs = fs[done:]; len(fs) < 4 {
 			break
 		}

@@ -17,12 +17,12 @@ DATA four<>+0x40(SB)/8, $0x7fffffff7fffffff
 DATA four<>+0x48(SB)/8, $0x7fffffff7fffffff
 GLOBL four<>(SB), RODATA|NOPTR, $0x50
 
-// func accumulateFours(cells [][4]float32, fs *feature.Feature, n int, g2 float32, sum *sums) (done int)
+// func accumulateFours(cells [][4]float32, fs *feature.Feature, n int, g2 float32, sum *sums, next []feature.Feature) (done, fetched int)
 //
 // The lanes are features, so that each column of the four weights (w, G, N, rate) is
 // a register. The sums are added up lane by lane: their order is that of the
 // features.
-TEXT ·accumulateFours(SB), NOSPLIT, $0-64
+TEXT ·accumulateFours(SB), NOSPLIT, $0-96
 	MOVQ cells_base+0(FP), DI
 	MOVQ cells_len+8(FP), R12
 	MOVQ fs+24(FP), SI
@@ -33,6 +33,9 @@ TEXT ·accumulateFours(SB), NOSPLIT, $0-64
 	VMOVSS 4(BX), X14 // sum of (x/N)²
 	VMOVUPS four<>+0x00(SB), X12
 	VMOVUPS four<>+0x20(SB), X11
+	MOVQ next_base+56(FP), R14
+	MOVQ next_len+64(FP), R15
+	LEAQ -8(R14)(R15*8), R15 // the last of next, in front of which there must be one
 	XORQ AX, AX
 
 loop:
@@ -63,6 +66,16 @@ loop:
 	CMPL R10, R11
 	JEQ  out
 
+	CMPQ R14, R15
+	JGE  fetched
+	MOVL 0(R14), R13
+	MOVL 8(R14), DX
+	SHLQ $4, R13
+	SHLQ $4, DX
+	PREFETCHT0 (DI)(R13*1)
+	PREFETCHT0 (DI)(DX*1)
+	ADDQ $16, R14
+fetched:
 	SHLQ $4, R8
 	SHLQ $4, R9
 	SHLQ $4, R10
@@ -149,5 +162,8 @@ scaled:
 out:
 	VMOVSS X13, 0(BX)
 	VMOVSS X14, 4(BX)
-	MOVQ AX, done+56(FP)
+	MOVQ AX, done+80(FP)
+	SUBQ next_base+56(FP), R14
+	SHRQ $3, R14
+	MOVQ R14, fetched+88(FP)
 	RET

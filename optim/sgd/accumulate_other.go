@@ -6,6 +6,6 @@ package sgd
 
 import "github.com/gvw-project/gvw/feature"
 
-func accumulateBoth(t *table, fs []feature.Feature, g2 float32, sum sums) sums {
+func accumulateBoth(t *table, fs []feature.Feature, _ *ahead, g2 float32, sum sums) sums {
 	return senseEach(t, fs, g2, sum)
 }

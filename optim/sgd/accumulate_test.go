@@ -47,7 +47,7 @@ func FuzzSense(f *testing.F) {
 		cfg := Config{Adaptive: true, Normalized: true, PowerT: 0.5}
 		one, four := newTable(&cfg, append([]float32(nil), w...)), newTable(&cfg, append([]float32(nil), w...))
 		want := senseEach(&one, fs, g2, sums{1, 2})
-		got := accumulateBoth(&four, fs, g2, sums{1, 2})
+		got := accumulateBoth(&four, fs, &ahead{}, g2, sums{1, 2})
 		if !alike(got.perUpdate, want.perUpdate) || !alike(got.norm, want.norm) {
 			t.Errorf("sums %v, want %v", got, want)
 		}
@@ -76,7 +76,9 @@ func BenchmarkSense(b *testing.B) {
 	for _, c := range []struct {
 		name  string
 		sense func(*table, []feature.Feature, float32, sums) sums
-	}{{"four", accumulateBoth}, {"each", senseEach}} {
+	}{{"four", func(t *table, fs []feature.Feature, g2 float32, sum sums) sums {
+		return accumulateBoth(t, fs, &ahead{}, g2, sum)
+	}}, {"each", senseEach}} {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
 				if rng.IntN(4) == 0 {

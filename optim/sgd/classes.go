@@ -57,7 +57,7 @@ func (g *group) scores(scores []float32, fs []feature.Feature, initial float32) 
 	switch {
 	case l.cfg.L1 != 0:
 		for i := range scores {
-			scores[i] = l.rule.dot(&g.tables[i], fs, scores[i], float32(l.gravity))
+			scores[i] = l.rule.dot(&g.tables[i], fs, &l.ahead, scores[i], float32(l.gravity))
 		}
 	case l.t.cells == nil:
 		dots1(scores, l.t.w, fs)
@@ -98,7 +98,7 @@ func (c *classBase) Update(class int, fs []feature.Feature, ex *feature.Example,
 
 func (c *classBase) Learn(class int, fs []feature.Feature, ex *feature.Example) {
 	l := c.Whole
-	raw := l.rule.dot(&c.tables[class], fs, ex.Initial, float32(l.gravity)) * float32(l.contraction)
+	raw := l.rule.dot(&c.tables[class], fs, &l.ahead, ex.Initial, float32(l.gravity)) * float32(l.contraction)
 	c.Update(class, fs, ex, l.Range.Clip(raw))
 }
 

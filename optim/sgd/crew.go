@@ -25,7 +25,7 @@ func NewCrew(l *Learner, n int) *Crew {
 	c := &Crew{whole: l}
 	for range n {
 		one := *l
-		one.unmasked, one.prefetch = nil, nil
+		one.unmasked, one.ahead = nil, ahead{}
 		c.Learners, c.base = append(c.Learners, &one), append(c.base, l.Scalars())
 	}
 	return c

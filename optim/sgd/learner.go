@@ -24,8 +24,8 @@ type Learner struct {
 	t     table
 	rule  kernels
 
-	prefetch             []feature.Feature // see Prefetch; nil between calls of Learn
-	past                 *Past             // see Remember; nil: no weights are remembered
+	ahead                ahead // see Prefetch; without features between calls of Predict and Learn
+	past                 *Past // see Remember; nil: no weights are remembered
 	eta                  float32
 	mult                 float32 // of the last update
 	unmasked             []feature.Feature
@@ -146,21 +146,17 @@ func (l *Learner) Expect(fs []feature.Feature) {
 	}
 }
 
-// Prefetch names features that come after the next Learn, which fetches their weights while it
-// computes. The learner does not use fs after that call, and its results do not depend on fs.
-func (l *Learner) Prefetch(fs []feature.Feature) { l.prefetch = fs }
-
-// fetch prefetches the next n of the weights that Prefetch has named.
-func (l *Learner) fetch(n int) {
-	if n = min(n, len(l.prefetch)); n > 0 {
-		l.t.prefetch(l.prefetch[:n])
-		l.prefetch = l.prefetch[n:]
-	}
-}
-
 // Predict returns the score of the features, raw and limited to the range.
 func (l *Learner) Predict(fs []feature.Feature, initial float32) (raw, clipped float32) {
-	raw = l.rule.dot(&l.t, fs, initial, float32(l.gravity)) * float32(l.contraction)
+	raw, clipped = l.predict(fs, initial, perDotOnly)
+	l.fetch(len(l.ahead.fs))
+	return raw, clipped
+}
+
+// predict is Predict. dot serves perDot features of later examples for four of its own.
+func (l *Learner) predict(fs []feature.Feature, initial float32, perDot int) (raw, clipped float32) {
+	l.ahead.perDot = perDot
+	raw = l.rule.dot(&l.t, fs, &l.ahead, initial, float32(l.gravity)) * float32(l.contraction)
 	return raw, l.Range.Clip(raw)
 }
 
@@ -174,19 +170,19 @@ func (l *Learner) Predict(fs []feature.Feature, initial float32) (raw, clipped f
 func (l *Learner) Learn(fs []feature.Feature, ex *feature.Example) (raw, clipped, loss float32) {
 	l.hidden = ex.HiddenSquares
 	raw, clipped, loss = l.learn(fs, ex)
-	l.fetch(len(l.prefetch))
+	l.fetch(len(l.ahead.fs))
 	return raw, clipped, loss
 }
 
 func (l *Learner) learn(fs []feature.Feature, ex *feature.Example) (raw, clipped, loss float32) {
 	if !ex.Labeled() {
-		raw, clipped = l.Predict(fs, ex.Initial)
+		raw, clipped = l.predict(fs, ex.Initial, perDotOnly)
 		return raw, clipped, 0
 	}
 	if !l.fixed {
 		l.Range = l.Range.Include(ex.Label)
 	}
-	raw, clipped = l.Predict(fs, ex.Initial)
+	raw, clipped = l.predict(fs, ex.Initial, perDotOfUpdate)
 	loss = l.loss.Loss(l.Range, clipped, ex.Label)
 	if ex.Weight > 0 {
 		if loss > 0 || l.cfg.SparseL2 != 0 {
@@ -218,7 +214,7 @@ func (l *Learner) update(fs []feature.Feature, p, y, weight, loss float32) {
 	if u == 0 || !finite(u) {
 		return
 	}
-	l.rule.apply(&l.t, open, u)
+	l.rule.apply(&l.t, open, &l.ahead, u)
 	l.settle()
 }
 
@@ -276,9 +272,12 @@ func (l *Learner) unmask(fs []feature.Feature) []feature.Feature {
 	return l.unmasked
 }
 
-// accumulate runs the rule's loop over fs in blocks. Before each block it prefetches as many of
-// the following weights, about the number of loads that a processor has under way at a time.
+// accumulate runs the rule's loop over fs. One that does not prefetch by itself gets blocks: before each block it
+// prefetches as many of the following weights, about the number of loads that a processor has under way at a time.
 func (l *Learner) accumulate(fs []feature.Feature, g2 float32) (sum sums) {
+	if l.rule.both {
+		return accumulateBoth(&l.t, fs, &l.ahead, g2, sum)
+	}
 	const block = 8
 	for len(fs) > block {
 		l.fetch(block)

@@ -133,7 +133,7 @@ func TestFastLoopsAgreeWithTheGeneralOne(t *testing.T) {
 			continue
 		}
 		fast, general := learner(t, cfg, "squared"), learner(t, cfg, "squared")
-		general.rule.sense = sensePower
+		general.rule.sense, general.rule.both = sensePower, false
 		for i := range b.Examples {
 			ex := &b.Examples[i]
 			fs := b.FeaturesOf(ex)

@@ -154,7 +154,7 @@ func (s *Slots) Append(dst, fs []feature.Feature) []feature.Feature {
 // Predict returns the score of learner k, raw and limited to the range.
 func (s *Slots) Predict(k int, fs []feature.Feature, initial float32) (raw, clipped float32) {
 	l := s.Whole
-	raw = l.rule.dot(&s.tables[k], fs, initial, float32(l.gravity)) * float32(l.contraction)
+	raw = l.rule.dot(&s.tables[k], fs, &l.ahead, initial, float32(l.gravity)) * float32(l.contraction)
 	return raw, l.Range.Clip(raw)
 }
 

@@ -63,12 +63,13 @@ type sums struct{ perUpdate, norm float32 }
 // the first visit waits for memory, and its loads are independent.
 type kernels struct {
 	// dot returns p + Σ w·x, summed in float32 in the order of the features.
-	dot func(t *table, fs []feature.Feature, p, gravity float32) float32
+	dot func(t *table, fs []feature.Feature, a *ahead, p, gravity float32) float32
 	// sense adds features to G and N, stores each weight's rate, and returns sum plus Σ rate·x²
 	// and Σ (x/N)².
 	sense func(t *table, fs []feature.Feature, g2 float32, sum sums) sums
+	both  bool // sense is the default rule's, and accumulateBoth does the same faster
 	// apply adds u·rate·x to the weights.
-	apply func(t *table, fs []feature.Feature, u float32)
+	apply func(t *table, fs []feature.Feature, a *ahead, u float32)
 }
 
 func kernelsFor(c *Config) kernels {
@@ -84,7 +85,7 @@ func kernelsFor(c *Config) kernels {
 	case !c.squareRoot():
 		k.sense = sensePower
 	case c.Adaptive && c.Normalized:
-		k.sense = accumulateBoth
+		k.sense, k.both = senseEach, true
 	case c.Adaptive:
 		k.sense = senseAdaptive
 	default:
@@ -93,14 +94,15 @@ func kernelsFor(c *Config) kernels {
 	return k
 }
 
-func dot1(t *table, fs []feature.Feature, p, _ float32) float32 {
+func dot1(t *table, fs []feature.Feature, _ *ahead, p, _ float32) float32 {
 	for i := range fs {
 		p += float32(t.w[fs[i].Index] * fs[i].Value)
 	}
 	return p
 }
 
-func dot4(t *table, fs []feature.Feature, p, _ float32) float32 {
+// dotEach is dot4 for one feature after the other.
+func dotEach(t *table, fs []feature.Feature, p float32) float32 {
 	cells := t.cells
 	for i := range fs {
 		p += float32(cells[fs[i].Index][weight] * fs[i].Value)
@@ -108,7 +110,7 @@ func dot4(t *table, fs []feature.Feature, p, _ float32) float32 {
 	return p
 }
 
-func dotTruncated(t *table, fs []feature.Feature, p, gravity float32) float32 {
+func dotTruncated(t *table, fs []feature.Feature, _ *ahead, p, gravity float32) float32 {
 	stride := 1
 	if t.cells != nil {
 		stride = 4
@@ -268,7 +270,7 @@ func sensePower(t *table, fs []feature.Feature, g2 float32, sum sums) sums {
 	return sums{perUpdate, norm}
 }
 
-func apply1(t *table, fs []feature.Feature, u float32) {
+func apply1(t *table, fs []feature.Feature, _ *ahead, u float32) {
 	for i := range fs {
 		if x := fs[i].Value; usable(x) {
 			t.w[fs[i].Index] += float32(u * x)
@@ -276,7 +278,8 @@ func apply1(t *table, fs []feature.Feature, u float32) {
 	}
 }
 
-func apply4(t *table, fs []feature.Feature, u float32) {
+// applyEach is apply4 for one feature after the other.
+func applyEach(t *table, fs []feature.Feature, u float32) {
 	cells, rate := t.cells, t.rate&3
 	for i := range fs {
 		if x := fs[i].Value; usable(x) {

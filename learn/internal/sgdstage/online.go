@@ -107,9 +107,7 @@ func (m *Online) Visit(ctx context.Context) examples.Visit {
 			m.learner.EndPass()
 			t.Passes++
 		}
-		if t.Learns(held) {
-			m.learner.Prefetch(next.after(b, ex))
-		}
+		m.learner.Prefetch(next.after(b, ex))
 		if err := m.Example(b, ex, held); err != nil || m.mixer == nil || !t.Learns(held) {
 			return err
 		}

@@ -55,8 +55,8 @@ func (m *Online) process(learner *sgd.Learner, l *examples.Lot) {
 		if ex.Labeled() && !held && !m.Tally.Fixed {
 			learner.Range = learner.Range.Include(ex.Label) // as Tally.Observe does, which books the example later
 		}
+		learner.Prefetch(next.after(l.Batch, ex))
 		if m.Tally.Learns(held) {
-			learner.Prefetch(next.after(l.Batch, ex))
 			s.Raw, s.Clipped, s.Loss = learner.Learn(fs, ex)
 		} else {
 			s.Raw, s.Clipped = learner.Predict(fs, ex.Initial)
