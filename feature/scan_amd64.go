@@ -33,7 +33,7 @@ type scanner struct {
 }
 
 // scanReach is how far behind the beginning of its name scanAVX2 looks at most
-// for a feature: name, colon, minus, eight bytes of the value.
+// for a feature: name, colon, minus, eight bytes of the value. A name of 8 to 15 bytes must begin 8 bytes earlier.
 const scanReach = 7 + 1 + 1 + 8
 
 //go:noescape

@@ -93,6 +93,13 @@ GLOBL digits<>(SB), RODATA|NOPTR, $64
 	ROLL $15, r; \
 	IMULL $0x1b873593, r
 
+// BLOCK mixes a block into h, and leaves the result in its place.
+#define BLOCK(r, h) \
+	SCRAMBLE(r); \
+	XORL h, r; \
+	ROLL $13, r; \
+	LEAL -0x19ab949c(r)(r*4), r
+
 // NUMBER turns the 1 to 7 characters of text in r, as many bits as bits says, into
 // their value, if all are digits. It spoils bits, t and u.
 #define NUMBER(r, bits, t, u, otherwise) \
@@ -147,7 +154,7 @@ next:
 	SUBQ AX, BX
 	LEAQ -1(BX), R11
 	CMPQ R11, $7
-	JAE  done // none, or a long one
+	JAE  long // or none
 	MOVQ (SI)(AX*1), CX
 	MOVBLZX (SI)(DX*1), R15
 	MOVL BX, R12
@@ -161,10 +168,7 @@ next:
 	BZHIQ BX, CX, CX
 	XORL R10, R12 // the salt and the length
 	MOVL CX, AX
-	SCRAMBLE(AX)
-	XORL R10, AX
-	ROLL $13, AX
-	LEAL -0x19ab949c(AX)(AX*4), AX
+	BLOCK(AX, R10)
 	SHRL $3, BX
 	XORL BX, AX   // the same after a block
 	MOVQ CX, R11
@@ -172,6 +176,8 @@ next:
 	CMPL BX, $4
 	CMOVLCC AX, R12
 	CMOVQCC R11, CX
+
+tail:
 	SCRAMBLE(CX)
 	XORL CX, R12
 	MOVL R12, CX
@@ -201,6 +207,39 @@ bare:
 	ADDQ 48(BP), DI
 	ADDQ $4, R8
 	JMP  next
+
+long:
+	// A name of 8 to 15 bytes: two blocks, a third one if there are 12, then the rest.
+	CMPQ R11, $15
+	JAE  done // none, or a longer one
+	LEAQ 8(AX), R11
+	CMPQ R11, R9
+	JGT  done // the reach counts from the last 7 bytes of a name, at most
+	MOVQ (SI)(AX*1), CX
+	MOVBLZX (SI)(DX*1), R15
+	MOVBLZX CX, R12
+	SUBL $0x30, R12
+	CMPL R12, 44(BP)
+	JCS  done // perhaps a number
+	MOVQ (SI)(R11*1), R11
+	MOVL CX, AX
+	SHRQ $32, CX
+	BLOCK(AX, R10)
+	BLOCK(CX, AX)
+	MOVL BX, R12
+	SHLQ $3, BX
+	SUBQ $64, BX
+	BZHIQ BX, R11, R11
+	MOVL R11, AX
+	BLOCK(AX, CX)
+	XORL R12, AX // the length, after three blocks
+	XORL CX, R12 // the same after two
+	MOVQ R11, CX
+	SHRQ $32, R11
+	CMPL BX, $32
+	CMOVLCC AX, R12
+	CMOVQCC R11, CX
+	JMP  tail
 
 numeric:
 	// Digits alone are their value.
