@@ -55,3 +55,10 @@ func ExampleRun() {
 	// 1 2 3
 	// 1 2 3
 }
+
+// A merger must be one of pipe.Mergers.
+func ExampleConfig_Validate() {
+	fmt.Println(pipe.Config{Merge: "median"}.Validate())
+	// Output:
+	// pipe: Merge: got "median", want one of [average weighted sum replace]
+}
