@@ -32,7 +32,7 @@ func gantts(ctx context.Context, _ string) (figures []figure, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, end()) }()
-	p := urlProblem()
+	p := urlProblem(20_000, 1_000_000)
 	if err := p.write(j.path(p.name + ".vw")); err != nil {
 		return nil, err
 	}

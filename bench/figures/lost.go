@@ -5,7 +5,13 @@ package main
 import (
 	"context"
 	"fmt"
+
+	"github.com/gvw-project/gvw/bench/internal/setup"
 )
+
+// lostPasses is the number of passes after which the models have converged: before, a job that loses a rank differs,
+// since the others have learned from other examples.
+const lostPasses = 32
 
 // lostRank compares ten ranks with ten of which one ends after half of its examples (MALT, Fig. 14).
 func lostRank(ctx context.Context, data string) ([]figure, error) {
@@ -13,6 +19,7 @@ func lostRank(ctx context.Context, data string) ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.passes = lostPasses
 	whole := training{task: t, ranks: 10, graph: "all", sync: "bsp"}
 	lost := whole
 	lost.killRank, lost.kill = 9, 0.5
@@ -39,7 +46,7 @@ func lostRank(ctx context.Context, data string) ([]figure, error) {
 		f.Lines = append(f.Lines, l)
 	}
 	f.Notes = fmt.Sprintf("%v, bsp, %d examples a second and rank; longest time between two rounds: %d ms, with the loss %d ms; "+
-		"last objective %.5f, with the loss %.5f (%+.2f %%)", t, t.rate,
-		a.pause.Milliseconds(), b.pause.Milliseconds(), a.last(), b.last(), 100*(b.last()/a.last()-1))
+		"last objective %.5f, with the loss %.5f (%+.2f %%); %s", t, t.rate,
+		a.pause.Milliseconds(), b.pause.Milliseconds(), a.last(), b.last(), 100*(b.last()/a.last()-1), setup.Machine())
 	return []figure{f}, nil
 }

@@ -31,7 +31,7 @@ type problem struct {
 // newProblem reads or draws a data set.
 func newProblem(data, name string) (p problem, err error) {
 	if name == "url-like" {
-		return urlProblem(), nil
+		return urlProblem(4_000, 200_000), nil
 	}
 	p = problem{about: name, task: task{name: name, lambda: 1e-4}}
 	if p.examples, err = readText(filepath.Join(data, name, "train.vw.gz"), nil); err != nil {
@@ -65,9 +65,10 @@ func scaleColumns(examples []svm.Example) {
 	}
 }
 
-// urlProblem draws a data set like that of URLs: many more features than examples, most of them rare.
-func urlProblem() problem {
-	const n, names, size = 20_000, 1_000_000, 100
+// urlProblem draws n examples like those of URLs: they have many more features than examples, most of them rare.
+// names is the largest number of features.
+func urlProblem(n, names int) problem {
+	const size = 100
 	rng := rand.New(rand.NewPCG(17, 3))
 	truth := make([]float64, names)
 	for i := range truth {
@@ -75,9 +76,9 @@ func urlProblem() problem {
 	}
 	p := problem{about: "drawn", links: true, task: task{name: "url-like", lambda: 1e-4, examples: make([]svm.Example, n)}}
 	for i := range p.examples {
-		score, features := 0.0, []feature.Feature{{Index: names, Value: 1}} // the constant
+		score, features := 0.0, []feature.Feature{{Index: uint32(names), Value: 1}} // the constant
 		for range size {
-			f := uint32(names * math.Pow(rng.Float64(), 3))
+			f := uint32(float64(names) * math.Pow(rng.Float64(), 3))
 			if !slices.ContainsFunc(features, func(x feature.Feature) bool { return x.Index == f }) {
 				features = append(features, feature.Feature{Index: f, Value: 0.1})
 				score += truth[f]
