@@ -101,8 +101,13 @@ def write(name, table):
 
 
 if sys.argv[1] == "versions":
-    names = ["gensim", "tomotopy", "scikit-learn", "numpy", "scipy"]
-    print(json.dumps({n: importlib.metadata.version(n) for n in names} | {"python": sys.version.split()[0]}))
+    found = {"python": sys.version.split()[0]}
+    for name in ["gensim", "tomotopy", "scikit-learn", "numpy", "scipy"]:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            found[name] = "not installed"
+    print(json.dumps(found))
     sys.exit()
 system, data, out = sys.argv[1], sys.argv[2], sys.argv[11]
 words, topics, batch, seed = (int(sys.argv[i]) for i in (3, 4, 7, 10))
