@@ -65,8 +65,8 @@ func (s Shard) String() string {
 	return fmt.Sprintf("%v, rank %d of %d", s.Kind, s.Rank, s.Total)
 }
 
-// cut returns the interval of text positions of this rank's part by bytes.
-func (s Shard) cut(size int64) (lo, hi int64) {
+// Cut returns the interval of size positions, of bytes or of rows, that is this rank's part by bytes.
+func (s Shard) Cut(size int64) (lo, hi int64) {
 	return share(size, s.Rank, s.Total), share(size, s.Rank+1, s.Total)
 }
 

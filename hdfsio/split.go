@@ -137,7 +137,7 @@ func splitBytes(ctx context.Context, fsys FS, infos []Info, s Shard) ([]Part, er
 		texts[i] = t
 		total += t.size
 	}
-	lo, hi := s.cut(total)
+	lo, hi := s.Cut(total)
 	var parts []Part
 	for i, in := range infos {
 		t := texts[i]

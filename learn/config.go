@@ -113,7 +113,7 @@ type DataConfig struct {
 	Examples   int // examples of each pass, in one process; 0: all
 	PassLength int // examples after which SGD in one process ends its first pass; 0: all
 
-	Format  string     // "json", "csv", "libsvm" or "csr"; empty: vw's text
+	Format  string     // "json", "csv", "parquet", "libsvm" or "csr"; empty: vw's text
 	CSV     csv.Config // options of the CSV parser
 	Strict  bool       // fail on a malformed line; false: warn and recover as vw does
 	MaxLine int        // longest line, in bytes; 0: feature.DefaultMaxLine

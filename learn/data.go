@@ -32,10 +32,12 @@ const (
 	FormatCSV    = "csv"
 	FormatLIBSVM = "libsvm"
 	FormatCSR    = "csr"
+	// FormatParquet is text of CSV that package parquet makes: inputs are the readers of its File.CSV.
+	FormatParquet = "parquet"
 )
 
 // Formats lists these formats.
-var Formats = []string{FormatJSON, FormatCSV, FormatLIBSVM, FormatCSR}
+var Formats = []string{FormatJSON, FormatCSV, FormatLIBSVM, FormatCSR, FormatParquet}
 
 // DataFormat returns the format that Data.Format and Data.CSV select. The zero Format is vw's
 // text.
@@ -50,6 +52,12 @@ func (c *Config) DataFormat() stream.Format {
 		return stream.Format{
 			Name:   c.Data.CSV.Name(),
 			Header: !c.Data.CSV.NoFileHeader,
+			New:    func(f feature.Config) (stream.Lines, error) { return csv.NewParser(f, c.Data.CSV) },
+		}
+	case FormatParquet:
+		return stream.Format{
+			Name:   FormatParquet + "," + c.Data.CSV.Name(),
+			Header: true,
 			New:    func(f feature.Config) (stream.Lines, error) { return csv.NewParser(f, c.Data.CSV) },
 		}
 	case FormatLIBSVM:
@@ -75,7 +83,7 @@ func (in *Input) source() stream.Source {
 // features returns the configuration of the parser.
 func (c *Config) features() feature.Config {
 	n := &c.Features.Namespaces
-	if c.Data.Format == FormatJSON || c.Data.Format == FormatCSV { // as in vw, some options apply to text only
+	if f := c.Data.Format; f == FormatJSON || f == FormatCSV || f == FormatParquet { // as in vw, some options apply to text only
 		text := *n
 		n, text.Redefine, text.Affix, text.Spelling = &text, nil, "", nil
 	}

@@ -45,12 +45,12 @@ func (c *DataConfig) Validate() error {
 	}
 	switch c.Format {
 	case "", FormatJSON, FormatLIBSVM, FormatCSR:
-	case FormatCSV:
+	case FormatCSV, FormatParquet:
 		if err := c.CSV.Validate(); err != nil {
 			f.Add("", "%v", err) // it names the fields of csv.Config
 		}
 	default:
-		f.Add("Data.Format", "%q is no format: text is the default, the others are json, csv, libsvm and csr", c.Format)
+		f.Add("Data.Format", "%q is no format: text is the default, the others are json, csv, parquet, libsvm and csr", c.Format)
 	}
 	if c.MaxLine < 0 {
 		f.Add("Data.MaxLine", "%d bytes: a number above 0 is needed", c.MaxLine)

@@ -43,7 +43,9 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			models, err := filepath.Abs("../../model/testdata")
 			env.Setenv("MODELS", models)
-			return err
+			parquet, perr := filepath.Abs("../../feature/parquet/testdata")
+			env.Setenv("PARQUET", parquet)
+			return errors.Join(err, perr)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"code":     scriptCode,

@@ -30,6 +30,9 @@ var separators = [...]byte{',', ';', '\t'}
 
 // add checks further lines. last: the source ends with them.
 func (f *formatCheck) add(text []byte, last bool) error {
+	if f.lines == 0 && bytes.HasPrefix(text, []byte("PAR1")) {
+		return fmt.Errorf("this looks like a Parquet file, and is read as vw's text: give stream.Config.Format=parquet")
+	}
 	for !f.done && f.lines < checkedLines && len(text) > 0 {
 		line := text
 		if n := bytes.IndexByte(text, '\n'); n >= 0 {

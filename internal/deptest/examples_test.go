@@ -19,7 +19,7 @@ import (
 
 // exampled are packages that must have an example although api/ does not list them: the
 // formats and passes beside package feature.
-var exampled = []string{"feature/cache", "feature/csr", "feature/csv", "feature/json", "feature/libsvm", "feature/stream"}
+var exampled = []string{"feature/cache", "feature/csr", "feature/csv", "feature/json", "feature/libsvm", "feature/parquet", "feature/stream"}
 
 // TestEachPublicPackageHasAnExample also ensures that go test runs the examples: one
 // without a comment on its output is only compiled.

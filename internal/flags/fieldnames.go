@@ -34,7 +34,7 @@ var otherFields = map[string]string{
 	"loss.Params.Logistic":       "--logistic_min, --logistic_max",
 	"loss.Params.Tau":            "--quantile_tau",
 	"loss.Params.Expectile":      "--expectile_q",
-	"learn.Config.Data.Format":   "--json, --csv, --libsvm or --csr",
+	"learn.Config.Data.Format":   "--json, --csv, --parquet, --libsvm or --csr",
 	"stream.Config.Keep":         "--csr",
 	"stream.Config.Memory":       "--example_memory",
 	"learn.Config.FTRL.Rule":     "--ftrl, --pistol, --coin or --freegrad",

@@ -20,7 +20,7 @@ import (
 var readingOptions = []string{
 	"data", "cache", "cache_file", "kill_cache", "passes", "examples", "initial_pass_length", "example_memory", "shuffle", "shuffle_memory",
 	"holdout_off", "holdout_period", "holdout_after", "dry_run",
-	"json", "csv", "csv_separator", "csv_no_file_header", "csv_header", "csv_ns_value", "label", "libsvm", "csr", "strict_parse", "max_line",
+	"json", "csv", "csv_separator", "csv_no_file_header", "csv_header", "csv_ns_value", "label", "parquet", "libsvm", "csr", "strict_parse", "max_line",
 	"ignore", "keep", "redefine", "ngram", "skips", "feature_limit", "affix", "spelling", "dictionary", "dictionary_path",
 	"sort_features", "chain_hash", "noconstant", "hash", "hash_seed", "named_labels",
 }

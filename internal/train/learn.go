@@ -146,10 +146,16 @@ func (l *Learner) takeData(c *cli.Context, cfg *learn.Config, fsys *hdfsio.Watch
 	data := c.StringSlice("data")
 	if c.Bool("no_stdin") && len(data) == 0 {
 		cfg.Data.Inputs, err = files.NoExamples(ctx, fsys, kept)
+	} else if c.Bool("parquet") {
+		cfg.Data.Inputs, err = l.files.ParquetInputs(ctx, fsys, data, kept, shard)
 	} else {
 		cfg.Data.Inputs, err = l.files.Inputs(ctx, fsys, data, kept, shard)
 	}
 	if err != nil {
+		return err
+	}
+	if c.Bool("parquet") {
+		cfg.Holdout.Valid, err = files.ValidParquetInputs(ctx, fsys, c.StringSlice("valid"), at)
 		return err
 	}
 	cfg.Holdout.Valid, err = files.ValidInputs(ctx, fsys, c.StringSlice("valid"), at)

@@ -9,10 +9,13 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/feature/stream"
 	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/internal/files"
+	"github.com/gvw-project/gvw/learn"
 )
 
 // Read reads the data and returns the order of the ranks' examples in it. files has the names of each rank's files. With
@@ -51,6 +54,9 @@ func Read(ctx context.Context, fsys hdfsio.FS, kind hdfsio.Kind, files [][]strin
 
 // eachLine calls f for every line of a shard, with whether it is an example.
 func eachLine(ctx context.Context, fsys hdfsio.FS, files []string, s hdfsio.Shard, format stream.Format, f func(example bool)) error {
+	if strings.HasPrefix(format.Name, learn.FormatParquet) {
+		return eachRow(ctx, fsys, files, s, format, f)
+	}
 	parts, err := hdfsio.Split(ctx, fsys, files, s)
 	if err != nil {
 		return err
@@ -67,6 +73,36 @@ func eachLine(ctx context.Context, fsys hdfsio.FS, files []string, s hdfsio.Shar
 		}
 		buf.Reset(r)
 		err = errors.Join(lines(buf, func(line []byte) { f(t.example(line)) }), r.Close())
+		if err != nil {
+			return fmt.Errorf("cannot read the data again to order the predictions: %w", err)
+		}
+	}
+	return nil
+}
+
+// eachRow is eachLine for the rows of Parquet files.
+func eachRow(ctx context.Context, fsys hdfsio.FS, names []string, s hdfsio.Shard, format stream.Format, f func(example bool)) error {
+	inputs, err := files.ParquetShard(ctx, fsys, names, s)
+	if err != nil {
+		return err
+	}
+	for _, in := range inputs {
+		l, err := format.New(feature.Config{Bits: 1})
+		if err != nil {
+			return err
+		}
+		r, err := in.Open(ctx)
+		if err != nil {
+			return err
+		}
+		t := &lineFilter{lines: l, header: true}
+		row := false // the first line is the header
+		err = errors.Join(lines(bufio.NewReader(r), func(line []byte) {
+			if example := t.example(line); row {
+				f(example)
+			}
+			row = true
+		}), r.Close())
 		if err != nil {
 			return fmt.Errorf("cannot read the data again to order the predictions: %w", err)
 		}

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquet
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/bits"
+	"slices"
+	"strconv"
+)
+
+// Physical types.
+const (
+	typeBool  = 0
+	typeInt32 = 1
+	typeInt64 = 2
+	typeInt96 = 3
+	typeFloat = 4
+	typeDbl   = 5
+	typeBytes = 6
+	typeFixed = 7
+)
+
+// column is a column that can be read.
+type column struct {
+	name     string // of CSV
+	at       int    // of the chunk in each row group
+	physical int64
+	defined  uint32 // definition level of a value; 0: each row has one
+	unsigned bool
+	scale    int64 // of a decimal
+}
+
+// columns returns the columns of a schema.
+func columns(schema []schemaElement) ([]column, error) {
+	var all []column
+	rest := schema[1:]
+	var walk func(path []string, children int64, level uint32) error
+	walk = func(path []string, children int64, level uint32) error {
+		for ; children > 0; children-- {
+			if len(rest) == 0 {
+				return errMetadata
+			}
+			e := rest[0]
+			rest = rest[1:]
+			path := append(slices.Clone(path), e.name)
+			level := level
+			switch e.repetition {
+			case 1:
+				level++
+			case 2:
+				return fmt.Errorf("column %s has several values in a row: write one column for each of them, or leave it out", path[0])
+			}
+			if e.children > 0 {
+				if len(path) > 1 {
+					return fmt.Errorf("column %s has structures in a structure: write its fields as columns", path[0])
+				}
+				if e.logical == 2 || e.logical == 3 || e.converted >= 1 && e.converted <= 3 {
+					return fmt.Errorf("column %s has several values in a row: write one column for each of them, or leave it out", path[0])
+				}
+				if err := walk(path, e.children, level); err != nil {
+					return err
+				}
+				continue
+			}
+			c, err := newColumn(path, e)
+			if err != nil {
+				return err
+			}
+			c.at, c.defined = len(all), level
+			all = append(all, c)
+		}
+		return nil
+	}
+	if err := walk(nil, schema[0].children, 0); err != nil {
+		return nil, err
+	}
+	if len(rest) > 0 {
+		return nil, errMetadata
+	}
+	return all, nil
+}
+
+func newColumn(path []string, e schemaElement) (column, error) {
+	c := column{name: path[0], physical: e.physical, scale: -1}
+	if len(path) > 1 {
+		c.name += "|" + path[1]
+	}
+	if e.logical == 5 || e.converted == 5 {
+		c.scale = e.scale
+	}
+	c.unsigned = e.converted >= 11 && e.converted <= 14
+	switch {
+	case e.physical >= typeBool && e.physical <= typeInt64, e.physical == typeFloat, e.physical == typeDbl:
+		return c, nil
+	case e.physical == typeBytes && c.scale < 0:
+		return c, nil
+	}
+	what := map[int64]string{typeInt96: "INT96", typeBytes: "DECIMAL of bytes", typeFixed: "FIXED_LEN_BYTE_ARRAY"}[e.physical]
+	return c, fmt.Errorf("column %s has the type %s: numbers, booleans and texts are read: convert it or leave it out", c.name, what)
+}
+
+// cells reads the values of one column in one row group as cells of CSV.
+type cells struct {
+	col    *column
+	codec  int64
+	rest   []byte   // pages to come
+	dict   []byte   // cells of the dictionary
+	ends   []uint32 // of these cells
+	values int64    // left in the page
+	levels hybrid
+	plain  []byte
+	bit    uint // of a page of booleans
+	index  *hybrid
+	text   []byte // of the current cell
+}
+
+// openCells reads the column of a row group.
+func openCells(r io.ReaderAt, size int64, col *column, g *rowGroup) (*cells, error) {
+	c := g.chunks[col.at]
+	switch {
+	case c.elsewhere:
+		return nil, errors.New("its data is in another file")
+	case c.encryption:
+		return nil, errors.New("it is encrypted")
+	case c.size < 0 || c.offset < 0 || c.size > maxChunk || c.offset > size-c.size:
+		return nil, fmt.Errorf("it has %d bytes from byte %d of a file of %d bytes: the file is damaged", c.size, c.offset, size)
+	}
+	b := make([]byte, c.size)
+	if err := readFull(r, b, c.offset); err != nil {
+		return nil, err
+	}
+	return &cells{col: col, codec: c.codec, rest: b}, nil
+}
+
+// next returns the next cell, which is valid until the next call.
+func (c *cells) next() ([]byte, error) {
+	for c.values == 0 {
+		if err := c.page(); err != nil {
+			return nil, err
+		}
+	}
+	c.values--
+	if c.col.defined > 0 {
+		level, err := c.levels.next()
+		if err != nil || level != c.col.defined {
+			return nil, err
+		}
+	}
+	if c.index == nil {
+		var err error
+		c.text, err = c.value(c.text[:0])
+		return c.text, err
+	}
+	i, err := c.index.next()
+	if err != nil {
+		return nil, err
+	}
+	if uint64(i) >= uint64(len(c.ends)) {
+		return nil, fmt.Errorf("value %d of a dictionary of %d values", i, len(c.ends))
+	}
+	from := uint32(0)
+	if i > 0 {
+		from = c.ends[i-1]
+	}
+	return c.dict[from:c.ends[i]:c.ends[i]], nil
+}
+
+// page begins the next page.
+func (c *cells) page() error {
+	if len(c.rest) == 0 {
+		return errors.New("it has fewer values than the row group has rows")
+	}
+	t := thrift{b: c.rest}
+	h := t.pageHeader()
+	if t.bad || h.stored < 0 || h.stored > int64(len(t.b)) || h.values < 0 {
+		return errors.New("the header of a page is damaged")
+	}
+	stored := t.b[:h.stored]
+	c.rest = t.b[h.stored:]
+	switch h.kind {
+	case pageDictionary:
+		return c.dictionary(&h, stored)
+	case pageData:
+		page, err := decompress(c.codec, stored, h.size)
+		if err != nil {
+			return err
+		}
+		return c.data(&h, page)
+	case pageData2:
+		return c.data2(&h, stored)
+	}
+	return nil // pages of other kinds are skipped, as the format requires
+}
+
+// dictionary reads a page of a dictionary.
+func (c *cells) dictionary(h *pageHeader, stored []byte) (err error) {
+	if h.encoding != encodingPlain && h.encoding != encodingPlainDictionary {
+		return fmt.Errorf("the dictionary has encoding %d, want PLAIN", h.encoding)
+	}
+	if c.plain, err = decompress(c.codec, stored, h.size); err != nil {
+		return err
+	}
+	if h.values > 8*int64(len(c.plain)) {
+		return errShort
+	}
+	c.dict, c.ends, c.bit = c.dict[:0], make([]uint32, 0, h.values), 0
+	for range h.values {
+		if c.dict, err = c.value(c.dict); err != nil {
+			return err
+		}
+		if len(c.dict) > math.MaxUint32 {
+			return fmt.Errorf("a dictionary of %d bytes: want less than 4 GiB", len(c.dict))
+		}
+		c.ends = append(c.ends, uint32(len(c.dict)))
+	}
+	return nil
+}
+
+// data2 reads a page of version 2, whose levels are not compressed.
+func (c *cells) data2(h *pageHeader, stored []byte) (err error) {
+	if h.repeatedBytes != 0 || h.levelBytes < 0 || h.levelBytes > int64(len(stored)) {
+		return errors.New("the levels of a page are damaged")
+	}
+	levels, page := stored[:h.levelBytes], stored[h.levelBytes:]
+	if !h.plain {
+		if page, err = decompress(c.codec, page, h.size-h.levelBytes); err != nil {
+			return err
+		}
+	}
+	c.levels = hybrid{b: levels, width: uint(bits.Len32(c.col.defined))}
+	return c.begin(h, page)
+}
+
+// data reads a page of version 1.
+func (c *cells) data(h *pageHeader, page []byte) error {
+	if c.col.defined > 0 {
+		if h.levelEncoding != encodingRLE {
+			return fmt.Errorf("levels have encoding %d, want RLE", h.levelEncoding)
+		}
+		if len(page) < 4 {
+			return errShort
+		}
+		n := binary.LittleEndian.Uint32(page)
+		if page = page[4:]; uint64(n) > uint64(len(page)) {
+			return errShort
+		}
+		c.levels = hybrid{b: page[:n], width: uint(bits.Len32(c.col.defined))}
+		page = page[n:]
+	}
+	return c.begin(h, page)
+}
+
+// begin begins with the values of a page.
+func (c *cells) begin(h *pageHeader, page []byte) error {
+	c.values, c.index = h.values, nil
+	switch {
+	case h.encoding == encodingPlain:
+		c.plain, c.bit = page, 0
+	case h.encoding == encodingDictionary || h.encoding == encodingPlainDictionary:
+		if len(page) == 0 { // no value is defined
+			c.index = &hybrid{}
+			return nil
+		}
+		if page[0] > 32 {
+			return fmt.Errorf("indices of %d bits: want at most 32", page[0])
+		}
+		c.index = &hybrid{b: page[1:], width: uint(page[0])}
+	case h.encoding == encodingRLE && c.col.physical == typeBool:
+		if len(page) < 4 {
+			return errShort
+		}
+		c.index = &hybrid{b: page[4:], width: 1}
+		c.dict, c.ends = []byte("01"), []uint32{1, 2}
+	default:
+		name, known := encodings[h.encoding]
+		if !known {
+			name = fmt.Sprint("number ", h.encoding)
+		}
+		return fmt.Errorf("encoding %s is not supported: write the file with plain or dictionary encoding", name)
+	}
+	return nil
+}
+
+// value appends the next plain value to dst as a cell.
+func (c *cells) value(dst []byte) ([]byte, error) {
+	le := binary.LittleEndian
+	size := 4
+	switch c.col.physical {
+	case typeBool:
+		if len(c.plain) == 0 {
+			return nil, errShort
+		}
+		dst = append(dst, '0'+c.plain[0]>>c.bit&1)
+		if c.bit++; c.bit == 8 {
+			c.plain, c.bit = c.plain[1:], 0
+		}
+		return dst, nil
+	case typeInt64, typeDbl:
+		size = 8
+	}
+	if len(c.plain) < size {
+		return nil, errShort
+	}
+	b := c.plain
+	c.plain = c.plain[size:]
+	switch c.col.physical {
+	case typeInt32:
+		v := le.Uint32(b)
+		if c.col.unsigned {
+			return strconv.AppendUint(dst, uint64(v), 10), nil
+		}
+		return c.integer(dst, int64(int32(v))), nil
+	case typeInt64:
+		v := le.Uint64(b)
+		if c.col.unsigned {
+			return strconv.AppendUint(dst, v, 10), nil
+		}
+		return c.integer(dst, int64(v)), nil
+	case typeFloat:
+		return appendNumber(dst, float64(math.Float32frombits(le.Uint32(b)))), nil
+	case typeDbl:
+		return appendNumber(dst, math.Float64frombits(le.Uint64(b))), nil
+	}
+	n := le.Uint32(b)
+	if uint64(n) > uint64(len(c.plain)) {
+		return nil, errShort
+	}
+	text := c.plain[:n]
+	c.plain = c.plain[n:]
+	return appendText(dst, text), nil
+}
+
+// integer appends a whole number or a decimal.
+func (c *cells) integer(dst []byte, v int64) []byte {
+	if c.col.scale > 0 {
+		return appendNumber(dst, float64(v)/math.Pow10(int(min(c.col.scale, 400))))
+	}
+	return strconv.AppendInt(dst, v, 10)
+}
+
+// appendNumber appends a number; one that is none is an empty cell.
+func appendNumber(dst []byte, v float64) []byte {
+	if v != v {
+		return dst
+	}
+	if math.IsInf(v, 0) {
+		if v < 0 {
+			dst = append(dst, '-')
+		}
+		return append(dst, "inf"...)
+	}
+	return strconv.AppendFloat(dst, float64(float32(v)), 'g', -1, 32)
+}
+
+// appendText appends a text in quotes; the empty text is an empty cell. A line end becomes a blank.
+func appendText(dst, text []byte) []byte {
+	if len(text) == 0 {
+		return dst
+	}
+	dst = append(dst, '"')
+	for _, c := range text {
+		switch c {
+		case '"':
+			dst = append(dst, '"', '"')
+		case '\n', '\r':
+			dst = append(dst, ' ')
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return append(dst, '"')
+}
