@@ -22,12 +22,14 @@
 // speeds that the figure is about. The time includes the library's work and the system's network. Models
 // are evaluated after the job, so that evaluation takes no time from it.
 //
-// The figures of simulations (simulated-…) measure nothing: package simulate computes them, the same on every machine.
+// The figures of simulations (simulated-…) measure nothing: package simulate computes them, the same on every machine. Those of
+// the speed-up and of quantiles have real jobs beside simulated ones, named so. The ranks of the speed-up have a namespace, a
+// link and a control group with a share of one processor each, which needs root; without it, these figures are not measured.
 //
 // # Form of a file
 //
-// Comment lines with # give the title, the names of the axes, the scales, the command, and the commit, the machine and the
-// day of the measurement. The table follows: series, x, y.
+// Comment lines with # give the title, the names of the axes, the scales, what the figure shows, a text for readers without
+// pictures, the command, the seed, and the commit, the machine and the day of the measurement. The table follows: series, x, y.
 // With the kind dots or spans, y is the number of a row, whose names are in another comment. In spans, two points are the
 // begin and the end of a bar.
 package main

@@ -23,6 +23,8 @@ type figure struct {
 	Kind  string   // "": lines; dots: points; spans: each two points are a bar
 	Rows  []string // names of the values 0, 1, … on the y axis; nil: numbers
 	Notes string   // what was measured, how, and the results in numbers
+	Alt   string   // text in place of the picture; empty: the title
+	Shows string   // what the figure shows, and what it does not
 	Lines []line
 	Seed  string // of random numbers; empty: there are none, or the notes name them
 	origin
@@ -69,6 +71,8 @@ func (f *figure) write(dir, command string) (err error) {
 		{"kind", f.Kind},
 		{"rows", strings.Join(f.Rows, "|")},
 		{"notes", f.Notes},
+		{"alt", f.Alt},
+		{"shows", f.Shows},
 		{"command", command},
 		{"seed", f.Seed},
 		{"commit", f.Commit},

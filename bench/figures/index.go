@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -33,7 +34,12 @@ func index(dir string) error {
 			table = "\n" + f.markdown()
 		}
 		name := strings.TrimSuffix(filepath.Base(path), ".csv")
-		fmt.Fprintf(&b, "\n## %s\n\n![%s](%s.svg)\n\n%s ([table](%s.csv))\n%s\n    %s\n", h["title"], h["title"], name, h["notes"], name, table, h["command"])
+		shows := ""
+		if h["shows"] != "" {
+			shows = h["shows"] + "\n\n"
+		}
+		fmt.Fprintf(&b, "\n## %s\n\n![%s](%s.svg)\n\n%s%s ([table](%s.csv))\n%s\n    %s\n",
+			h["title"], cmp.Or(h["alt"], h["title"]), name, shows, h["notes"], name, table, h["command"])
 	}
 	return os.WriteFile(filepath.Join(dir, "README.md"), b.Bytes(), 0o644)
 }

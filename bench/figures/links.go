@@ -28,21 +28,29 @@ func linksWork(ctx context.Context) error {
 // behindLinks returns the command of a job in which each rank has a network namespace of its own, with a link of a
 // bounded rate in each direction. The server is at the bridge that joins the links. All of it ends with the command.
 func (j *jobs) behindLinks(ctx context.Context, rate string, args []string) *exec.Cmd {
+	return j.network(ctx, ranks, rate, "", args)
+}
+
+// network is behindLinks with a number of ranks. Rank i is in the control group DIR/hI, if groups is a directory with them.
+func (j *jobs) network(ctx context.Context, total int, rate, groups string, args []string) *exec.Cmd {
 	const gateway = "10.81.0.254"
 	var b strings.Builder
 	fmt.Fprintf(&b, "set -e\nmount -t tmpfs none /run\nip link set lo up\nip link add name bridge type bridge\n"+
 		"ip addr add %s/24 dev bridge\nip link set bridge up\n", gateway)
-	for rank := range ranks {
+	for rank := range total {
 		fmt.Fprintf(&b, "ip netns add h%d\nip link add v%[1]d type veth peer name eth0 netns h%[1]d\nip link set v%[1]d master bridge up\n"+
 			"ip -n h%[1]d addr add 10.81.0.%[2]d/24 dev eth0\nip -n h%[1]d link set eth0 up\nip -n h%[1]d link set lo up\n"+
 			"tc -n h%[1]d qdisc add dev eth0 root tbf rate %[3]s burst 256kb latency 50ms\n"+
 			"tc qdisc add dev v%[1]d root tbf rate %[3]s burst 256kb latency 50ms\n", rank, rank+1, rate)
 	}
 	fmt.Fprintf(&b, "%s --nondaemon >%s 2>&1 &\nserver=$!\nranks=\n", quote(j.server), quote(j.path("server.log")))
-	for rank := range ranks {
+	for rank := range total {
 		line := append([]string{j.gvw}, rankArgs(args, rank)...)
-		line = append(line, "--span_server", gateway, "--unique_id", "1", "--total", strconv.Itoa(ranks), "--node", strconv.Itoa(rank),
+		line = append(line, "--span_server", gateway, "--unique_id", "1", "--total", strconv.Itoa(total), "--node", strconv.Itoa(rank),
 			"--bind", "10.81.0.0/24", "--shard", "bytes")
+		if groups != "" {
+			fmt.Fprintf(&b, "sh -c 'echo 0 >%s/h%d/cgroup.procs; exec \"$@\"' sh ", groups, rank)
+		}
 		fmt.Fprintf(&b, "ip netns exec h%d", rank)
 		for _, word := range line {
 			b.WriteString(" " + quote(word))

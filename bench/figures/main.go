@@ -29,7 +29,7 @@ func (s skipped) Error() string { return string(s) }
 var experiments = []experiment{
 	{"malt-bytes", false, graphBytes},
 	{"malt-passes", true, passes},
-	{"malt-straggler", true, straggler},
+	{"malt-straggler", true, slowRank},
 	{"malt-stalls", true, stalls},
 	{"malt-traffic", true, traffic},
 	{"malt-loss", true, lostRank},
@@ -43,6 +43,10 @@ var experiments = []experiment{
 	{"averaging-topics", true, topicAverages},
 	{"search-a9a", true, searches},
 	{"simulated-allreduce", false, simulatedAllReduce},
+	{"prc-splice", true, precisionOf(spliceWindows)},
+	{"prc-generated", false, precisionOf(drawnWindows)},
+	{"speedup", false, speedUps},
+	{"quantiles", false, slowHosts},
 }
 
 func main() {

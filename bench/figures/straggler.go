@@ -10,8 +10,8 @@ import (
 // modes are the synchronies that are compared.
 var modes = []string{"bsp", "asp", "ssp:8", "notify_ack"}
 
-// straggler compares the synchronies where one of eight ranks is four times slower throughout (MALT, Fig. 9).
-func straggler(ctx context.Context, data string) ([]figure, error) {
+// slowRank compares the synchronies where one of eight ranks is four times slower throughout (MALT, Fig. 9).
+func slowRank(ctx context.Context, data string) ([]figure, error) {
 	return bySynchrony(ctx, data, figure{Name: "malt-straggler", Title: "Objective by time, one of 8 ranks four times slower"},
 		"rank 7 has a quarter of this rate", func(t *training) { t.slowRank, t.slow = 7, 4 })
 }

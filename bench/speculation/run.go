@@ -28,7 +28,7 @@ type Result struct {
 // Times are those of the passes of all ranks of a run, each from the end of the previous pass
 // to when the rank's contribution was ready.
 type Times struct {
-	Low, Median, High, Max time.Duration // quantiles 5 %, 50 % and 95 %, and the maximum
+	Low, Median, Upper, High, Max time.Duration // quantiles 5 %, 50 %, 75 % and 95 %, and the maximum
 	// Communication is the median over the passes of the time from the last contribution to
 	// when the last rank had the sums. It includes the server's decisions between passes.
 	Communication time.Duration
@@ -123,7 +123,7 @@ func (j *job) times() (t Times) {
 	slices.Sort(communication)
 	at := func(q float64) time.Duration { return all[int(q*float64(len(all)-1)+0.5)] }
 	return Times{
-		Low: at(0.05), Median: at(0.5), High: at(0.95), Max: at(1),
+		Low: at(0.05), Median: at(0.5), Upper: at(0.75), High: at(0.95), Max: at(1),
 		Communication: communication[len(communication)/2], All: before.Sub(j.began),
 	}
 }

@@ -16,13 +16,13 @@ func (r *Result) WriteTable(w io.Writer) error {
 	c := &r.Config
 	fmt.Fprintf(&b, "%d ranks, %d passes of %v; %s %g times slower\n\n", c.Ranks, c.Passes, c.Pass, r.slow(), c.Factor)
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(t, "time of a pass, s\t5 %\t50 %\t95 %\tmax\tcommunication\tall passes\t\n")
+	fmt.Fprint(t, "time of a pass, s\t5 %\t50 %\t75 %\t95 %\tmax\tcommunication\tall passes\t\n")
 	for _, row := range []struct {
 		name string
 		t    Times
 	}{{"without duplicates", r.Without}, {"with duplicates", r.With}} {
 		fmt.Fprintf(t, "%s\t", row.name)
-		for _, d := range []time.Duration{row.t.Low, row.t.Median, row.t.High, row.t.Max, row.t.Communication, row.t.All} {
+		for _, d := range []time.Duration{row.t.Low, row.t.Median, row.t.Upper, row.t.High, row.t.Max, row.t.Communication, row.t.All} {
 			fmt.Fprintf(t, "%.3f\t", d.Seconds())
 		}
 		fmt.Fprintln(t)

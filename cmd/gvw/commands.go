@@ -173,6 +173,20 @@ docs/simulation.md describes the model.
 `,
 				NoWords: "gvw simulate losses takes options only, but got %q",
 				NoEnv:   true,
+			}, {
+				At: "gvw simulate passes", Specs: flags.SimulatePasses,
+				Before: `gvw simulate passes computes the times of passes in which all ranks wait for the slowest,
+on hosts of unequal speed: quantiles without and with second attempts, and speed-up.
+
+  gvw simulate passes -n 1000 --work 10h
+  gvw simulate passes -n 10,100,1000 --hosts 50:1,95:1.8,100:22 --svg speedup.svg
+`,
+				After: `
+A table of hosts has shares of hosts in percent, and the most that these take, relative
+to a usual host. docs/simulation.md describes the model.
+`,
+				NoWords: "gvw simulate passes takes options only, but got %q",
+				NoEnv:   true,
 			}},
 		},
 		{

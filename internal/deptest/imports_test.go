@@ -53,6 +53,7 @@ var layers = []layer{
 	{"allreduce/schedule", slices.Concat(bottom, []string{"allreduce/topo"}), "a schedule is a pure machine over a topology: it must run without a network"},
 
 	{"internal/simulate", slices.Concat(bottom, []string{"allreduce/topo", "allreduce/schedule"}), "a simulation is a function of its configuration: schedules take part in it, connections do not"},
+	{"internal/simulate/straggler", nil, "the times of passes are a function of a table of hosts"},
 	{"internal/simulate/job", slices.Concat(bottom, []string{"internal/monitor/events", "internal/spantree/core", "internal/spantree/protocol"}), "the machine of the server takes part in a simulation, the server does not"},
 
 	{"internal/kernels", bottom, "arithmetic on bytes needs no rank"},

@@ -142,6 +142,22 @@ var SimulateLosses = []*cli.Spec{
 	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
 }
 
+// SimulatePasses are the options of `gvw simulate passes`.
+var SimulatePasses = []*cli.Spec{
+	{Name: "ranks", Short: "n", Kind: cli.Text, Category: catSimulate, Arg: "A,B,...", Def: "10,100,1000", Help: "numbers of ranks"},
+	{Name: "work", Kind: cli.Duration, Positive: true, Category: catSimulate, Arg: "T", Def: "1h", Help: "time of a pass over all data on one usual host"},
+	{Name: "passes", Kind: cli.Integer, Positive: true, Max: 1000, Category: catSimulate, Arg: "K", Def: "20", Help: "passes of the job, at least 2"},
+	{Name: "hosts", Kind: cli.Text, Category: catSimulate, Arg: "P:F,...", Help: "times of hosts by quantiles [those published for 1,000 nodes]"},
+	{Name: "speculate", Kind: cli.Float, Category: catSimulate, Arg: "X", Def: "1.5", Help: "multiple of the median after which a rank gets a second attempt"},
+	{Name: "slow_factor", Kind: cli.Float, Category: catSimulate, Arg: "X", Def: "2", Help: "the server's --slow_factor"},
+	{Name: "bytes", Kind: cli.Integer, Positive: true, Max: 1 << 40, Category: catSimulate, Arg: "B", Def: "67108864", Help: "vector that is summed after each pass, a multiple of 4"},
+	{Name: "rate", Kind: cli.Float, Positive: true, Category: catSimulate, Arg: "X", Def: "1", Help: "rate of a host's link in Gbit/s"},
+	{Name: "seed", Kind: cli.Integer, Max: 1 << 32, Category: catSimulate, Arg: "S", Def: "1", Help: "of the random hosts"},
+	{Name: "csv", Kind: cli.Text, Category: catSimulate, Arg: "FILE", Help: "also write the table as CSV"},
+	{Name: "svg", Kind: cli.Text, Category: catSimulate, Arg: "FILE", Help: "also write a picture of the speed-up by ranks"},
+	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
+}
+
 // catDoctor is the category of the options of gvw doctor.
 const catDoctor = "Examination"
 

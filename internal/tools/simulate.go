@@ -24,11 +24,14 @@ func Simulate(ctx context.Context, p *cli.Process, c *cli.Command, args []string
 	if len(args) > 0 && args[0] == "losses" {
 		return simulateLosses(ctx, p, c.Sets[1], args[1:])
 	}
+	if len(args) > 0 && args[0] == "passes" {
+		return simulatePasses(ctx, p, c.Sets[2], args[1:])
+	}
 	if len(args) == 0 || args[0] != "allreduce" {
 		if len(args) > 0 && (args[0] == "--help" || args[0] == "-h") {
-			return p.Print(c.Sets[0].Page(true) + "\n" + c.Sets[1].Page(true))
+			return p.Print(c.Sets[0].Page(true) + "\n" + c.Sets[1].Page(true) + "\n" + c.Sets[2].Page(true))
 		}
-		return cli.Usagef("gvw simulate: the subject is missing, allreduce or losses, as in: gvw simulate allreduce -n 1000")
+		return cli.Usagef("gvw simulate: the subject is missing, allreduce, losses or passes, as in: gvw simulate allreduce -n 1000")
 	}
 	s, err := c.Sets[0].Read(p, args[1:])
 	if s == nil {
