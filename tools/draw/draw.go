@@ -7,6 +7,7 @@ import (
 	"image/color"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -108,11 +109,19 @@ func (f figure) plot() (*plot.Plot, error) {
 		if err != nil {
 			return nil, err
 		}
-		l.Color, l.Width = colours[i%len(colours)], vg.Points(1.5)
-		l.Dashes = plotDashes(i)
+		look := styleOf(i, name)
+		l.Color, l.Width = colours[look%len(colours)], vg.Points(1.5)
+		l.Dashes = plotDashes(look)
+		measured, simulated := strings.HasPrefix(name, "real"), strings.HasPrefix(name, "simulated")
+		switch {
+		case measured:
+			l.Dashes = nil
+		case simulated && f.isReal():
+			l.Dashes = []vg.Length{vg.Points(6), vg.Points(float64(2 + 2*(look%3)))}
+		}
 		p.Add(l)
 		p.Legend.Add(name, l)
-		if len(f.series[name]) <= few {
+		if measured || len(f.series[name]) <= few && !f.isReal() {
 			s, err := plotter.NewScatter(f.series[name])
 			if err != nil {
 				return nil, err
@@ -122,6 +131,23 @@ func (f figure) plot() (*plot.Plot, error) {
 		}
 	}
 	return p, nil
+}
+
+// styles are the colours and dashes of systems that are in several figures.
+var styles = map[string]int{"online SGD": 0, "L-BFGS": 4, "hybrid": 5, "GIANT": 6}
+
+// styleOf returns the number of the colour and the dashes of series i.
+func styleOf(i int, name string) int {
+	if look, ok := styles[name]; ok {
+		return look
+	}
+	return i
+}
+
+// isReal reports whether the figure has real beside simulated values. Only the real ones have marks then, and only the
+// simulated ones are dashed.
+func (f figure) isReal() bool {
+	return slices.ContainsFunc(f.names, func(name string) bool { return strings.HasPrefix(name, "real") })
 }
 
 // rises reports whether the first line ends higher than it begins. The legend is where there is no line: at

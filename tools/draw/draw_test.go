@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,6 +36,38 @@ func TestDrawing(t *testing.T) {
 	for _, want := range []string{"Objective by passes", ">passes<", ">objective<", ">one rank<", ">8 ranks, all<"} {
 		if !strings.Contains(string(svg), want) {
 			t.Errorf("the drawing lacks %s", want)
+		}
+	}
+}
+
+// Real values have marks and whole lines, simulated ones beside them only dashes. A system has the same colour in all figures.
+func TestRealAndSimulated(t *testing.T) {
+	const table = "# title: T\nseries,x,y\n\"%s, a\",1,1\n\"%[1]s, a\",2,2\n\"%s, b\",1,1\n\"%[2]s, b\",2,3\n"
+	draw := func(text string) string {
+		f, err := parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "a.svg")
+		if err := f.draw(path); err != nil {
+			t.Fatal(err)
+		}
+		svg, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(svg)
+	}
+	both := draw(fmt.Sprintf(table, "real", "simulated"))
+	dashed := strings.Count(both, "stroke-dasharray") // the line and its legend
+	marked := strings.Count(both, "fill:#0072B2")
+	if dashed != 2 || marked != 2 {
+		t.Errorf("got %d dashed paths and %d marks, want 2 and 2:\n%s", dashed, marked, both)
+	}
+	for _, names := range [][2]string{{"hybrid", "x"}, {"x", "hybrid"}} {
+		svg := draw("series,x,y\n" + names[0] + ",1,1\n" + names[0] + ",2,2\n" + names[1] + ",1,1\n" + names[1] + ",2,3\n")
+		if !strings.Contains(svg, "#E69F00") {
+			t.Errorf("%v: the hybrid has another colour", names)
 		}
 	}
 }
