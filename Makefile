@@ -76,7 +76,8 @@ storm-sim:
 	GVW_STORM_SEEDS=$${SEEDS:-10000} go test -count=1 -timeout 1h -run '^TestStorm$$' ./allreduce ./malt
 
 kilonode:
-	KILONODE_RANKS=$${KILONODE_RANKS:-500} KILONODE_BITS=$${KILONODE_BITS:-12} go test -count=1 -v -timeout 1h ./tests/kilonode
+	KILONODE_RANKS=$${KILONODE_RANKS:-500} KILONODE_BITS=$${KILONODE_BITS:-12} \
+	KILONODE_JOBS=$${KILONODE_JOBS:-200} KILONODE_TURNS=$${KILONODE_TURNS:-10000} go test -count=1 -v -timeout 1h ./tests/kilonode
 
 test-long:
 	scripts/test-long.sh
