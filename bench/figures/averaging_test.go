@@ -115,7 +115,6 @@ func TestRoundsTable(t *testing.T) {
 
 // The committed page is made from the committed tables.
 func TestCommittedPage(t *testing.T) {
-	const committed = "../../docs/figures"
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(committed)); err != nil {
 		t.Fatal(err)

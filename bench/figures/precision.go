@@ -175,7 +175,10 @@ func readWindows(path string, most int) (lines []string, err error) {
 
 // drawnWindows draws windows of 42 bases. One in eleven is a site: each base near the middle depends on its position and on
 // the base before it. In decoys the bases depend on nothing.
-func drawnWindows(string) (windows, error) {
+func drawnWindows(string) (windows, error) { return drawWindows(splicePart, 20_000), nil }
+
+// drawWindows is drawnWindows with a number of windows to train and to test with.
+func drawWindows(train, test int) windows {
 	const size, sites, bases = 42, 14, "ACGT"
 	rng := rand.New(rand.NewPCG(22, 1))
 	var site [size][4][4]float64 // probabilities by position, the base before, and the base
@@ -217,8 +220,8 @@ func drawnWindows(string) (windows, error) {
 		}
 		return lines
 	}
-	w := windows{name: "generated", seed: "22", l2: 10, train: draw(splicePart), test: draw(20_000)}
+	w := windows{name: "generated", seed: "22", l2: 10, train: draw(train), test: draw(test)}
 	w.about = fmt.Sprintf("%d drawn windows of %d bases and %d for the test, one in eleven a site with a pattern of %d bases, as k-mers of 1 to %d bases with positions",
 		len(w.train), size, len(w.test), sites, longest)
-	return w, nil
+	return w
 }

@@ -31,10 +31,7 @@ func simulatedAllReduce(ctx context.Context, _ string) ([]figure, error) {
 				if err := ctx.Err(); err != nil {
 					return nil, err
 				}
-				cfg := simulate.Config{
-					Ranks: ranks, Bytes: 64 << 20, VW: vw, Processor: simulate.Usual,
-					Network: simulate.Network{Rate: rate * 1e9, Latency: 50 * time.Microsecond, Headers: simulate.EthernetHeaders},
-				}
+				cfg := simulatedConfig(ranks, rate, vw)
 				r, err := simulate.AllReduce(cfg)
 				if err != nil {
 					return nil, err
@@ -57,4 +54,12 @@ func simulatedAllReduce(ctx context.Context, _ string) ([]figure, error) {
 	}
 	f.Notes = strings.TrimSuffix(f.Notes, ";")
 	return []figure{f}, nil
+}
+
+// simulatedConfig returns an all-reduce of 64 MiB at a rate in Gbit/s.
+func simulatedConfig(ranks int, rate float64, vw bool) simulate.Config {
+	return simulate.Config{
+		Ranks: ranks, Bytes: 64 << 20, VW: vw, Processor: simulate.Usual,
+		Network: simulate.Network{Rate: rate * 1e9, Latency: 50 * time.Microsecond, Headers: simulate.EthernetHeaders},
+	}
 }

@@ -22,8 +22,9 @@ const (
 	// half of one.
 	processorShare = 0.05
 	speedUpPasses  = 10
-	speedUpTurns   = 3
-	speedUpBits    = 18
+	speedUpTurns   = 2
+	speedUpBits    = 14
+	speedUpWindows = 100_000
 	// largeWork is the time of a pass of a large job on one host.
 	largeWork = 10 * time.Hour
 )
@@ -49,10 +50,7 @@ func speedUps(ctx context.Context, _ string) (figures []figure, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, end()) }()
-	w, err := drawnWindows("")
-	if err != nil {
-		return nil, err
-	}
+	w := drawWindows(speedUpWindows, 1)
 	if err := os.WriteFile(j.path("train.vw"), []byte(strings.Join(w.train, "")), 0o600); err != nil {
 		return nil, err
 	}
@@ -163,7 +161,7 @@ func speedUpCurve(ctx context.Context, best [][]float64) (figure, error) {
 	}
 	f.Notes = fmt.Sprintf("small job: L-BFGS on %d drawn windows, -b %d, each rank with %g %% of a processor (control groups, periods of %d ms) in a network namespace behind a link of %s/s; "+
 		"medians of passes, best of %d jobs, %s: %s; large job: 10 h of one host for a pass, 64 MiB at 1 Gbit/s%s",
-		splicePart, speedUpBits, 100*processorShare, sharePeriod/1000, gigabit, speedUpTurns, setup.Machine(), strings.Join(texts, ", "), large)
+		speedUpWindows, speedUpBits, 100*processorShare, sharePeriod/1000, gigabit, speedUpTurns, setup.Machine(), strings.Join(texts, ", "), large)
 	return f, nil
 }
 
