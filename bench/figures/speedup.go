@@ -114,7 +114,7 @@ func medianPass(seconds []float64) float64 {
 func speedUpCurve(ctx context.Context, best [][]float64) (figure, error) {
 	f := figure{
 		Name: "speedup", Title: "Speed-up over one rank", X: "ranks", Y: "speed-up", LogX: true, LogY: true, Seed: "22 of the data, 1 of the simulated hosts",
-		Alt: "Speed-up by ranks, both scales logarithmic: marks of real jobs up to 8 ranks near the ideal line; dashed lines of simulations up to 1,000 ranks, " +
+		Alt: "Speed-up by ranks, both scales logarithmic: marks of real jobs up to 8 ranks, which are 4 times as fast as one; dashed lines of simulations up to 1,000 ranks, " +
 			"of which that with unequal hosts falls far below it.",
 		Shows: "It shows how passes scale: lines with the name real are measured, dashed lines are simulated. It does not show a real cluster: all ranks were on one " +
 			"machine, each with a share of a processor and a link of its own, whose limit delays each message by up to a period, which the simulation leaves " +
