@@ -13,7 +13,7 @@
 # make storm-net    300 jobs over networks and disks that fail, and a table; needs root
 # make storm-malt   300 jobs with shared vectors, whose processes are killed, stopped and cut off
 # make storm-sim    10,000 jobs in memory that everything happens to, by seed
-# make kilonode     jobs of 500 processes on this machine, some of which are killed: 4 GiB, three minutes on two cores
+# make kilonode     jobs of 500 processes on this machine, some of which are killed, and many small jobs: up to 8 GiB
 # make test-rdma    what goes over RDMA, in a guest with two emulated devices
 # make test-long    what is too slow for every run: long tests, fuzzing
 # make bench        micro-benchmarks; bench/README.md has the comparisons

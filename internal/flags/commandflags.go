@@ -23,6 +23,7 @@ var Topo = []*cli.Spec{
 	{Name: "n", Short: "n", Kind: cli.Integer, Positive: true, Max: 1024, Category: catTopo, Arg: "N", Help: "ranks, up to 1024"},
 	{Name: "schedule", Kind: cli.Text, Category: catTopo, Arg: "NAME", Choices: scheduleNames(), Def: "auto", Help: "schedule of the all-reduce"},
 	{Name: "graph", Kind: cli.Text, Category: catTopo, Arg: "GRAPH", Help: "draw a dataflow graph of asynchronous training instead: " + strings.Join(graph.Names(), ", ") + ", or a file with a list of edges or DOT"},
+	{Name: "mixing", Kind: cli.Text, Category: catTopo, Arg: "HOW", Choices: []string{"uniform", "metropolis"}, Implied: "uniform", Help: "with --graph: print the weight of each rank's value in the next value of the others (ascii)"},
 	{Name: "bytes", Kind: cli.Integer, Max: 1 << 40, Category: catTopo, Arg: "B", Def: "1048576", Help: "length of the vector, a multiple of 4"},
 	{Name: "rank", Kind: cli.Integer, Category: catTopo, Arg: "R", Help: "list the steps of this rank, too (ascii)"},
 	{Name: "format", Kind: cli.Text, Category: catTopo, Arg: "HOW", Choices: []string{"ascii", "dot", "svg"}, Def: "ascii", Help: "text, Graphviz or a picture"},

@@ -35,7 +35,43 @@ func drawGraph(p *cli.Process, s *cli.Settings) error {
 	case "svg":
 		return p.Print(g.Picture(bytes).SVG(caption...))
 	}
-	return p.Print(strings.Join(caption, "\n") + "\n\n" + g.String())
+	text := strings.Join(caption, "\n") + "\n\n" + g.String()
+	if s.Has("mixing") {
+		weights, err := mixingText(g, s.Get("mixing") == "metropolis")
+		if err != nil {
+			return err
+		}
+		text += weights
+	}
+	return p.Print(text)
+}
+
+// mixingText lists the weights with which each rank averages its own value and those that it receives, one line per rank
+// and round.
+func mixingText(g *graph.Graph, metropolis bool) (string, error) {
+	title := "mixing weights"
+	if metropolis {
+		m, err := g.Metropolis()
+		if err != nil {
+			return "", cli.Usagef("--mixing metropolis: %w: leave it out", err)
+		}
+		g, title = m, "Metropolis-Hastings weights"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n%s, receiver <- sender:weight\n", title)
+	for round := range g.Period() {
+		if g.Period() > 1 {
+			fmt.Fprintf(&b, "round %d:\n", round)
+		}
+		for rank := range g.Size() {
+			fmt.Fprintf(&b, "%d <- %d:%.4g", rank, rank, g.Self(round, rank))
+			for _, e := range g.In(round, rank) {
+				fmt.Fprintf(&b, " %d:%.4g", e.From, e.Weight)
+			}
+			b.WriteByte('\n')
+		}
+	}
+	return b.String(), nil
 }
 
 // readGraph returns the graph with a name, or the one in a file.

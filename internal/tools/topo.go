@@ -25,6 +25,9 @@ func Topo(_ context.Context, p *cli.Process, c *cli.Command, args []string) erro
 	if s.Has("graph") {
 		return drawGraph(p, s)
 	}
+	if s.Has("mixing") {
+		return cli.Usagef("--mixing would be ignored without --graph: an all-reduce has no weights")
+	}
 	spec := schedule.Spec{Size: int(s.Number("n")), Bytes: 1 << 20, Elem: 4}
 	if s.Has("bytes") {
 		spec.Bytes = int(s.Number("bytes"))
