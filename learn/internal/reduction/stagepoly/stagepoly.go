@@ -171,7 +171,7 @@ func (l *learner) result(raw, score float32, ex *feature.Example) reduction.Resu
 
 func (l *learner) Predict(b *feature.Batch, ex *feature.Example) reduction.Result {
 	l.expand(b, ex, false)
-	raw, score := l.env.Base.Predict(0, l.made, ex.Initial)
+	raw, score := l.env.Base.Predict(0, l.made, 0)
 	return l.result(raw, score, ex)
 }
 
@@ -188,6 +188,7 @@ func (l *learner) Learn(b *feature.Batch, ex *feature.Example) reduction.Result 
 	l.learned++
 	l.own = *ex
 	l.own.HiddenSquares = 0 // vw's plain rules take the squares of the products only
+	l.own.Initial = 0
 	raw, score := l.env.Base.Learn(0, l.made, &l.own)
 	l.env.Base.End(ex)
 	if every, before := uint64(l.stage()), l.seen-1; every != 0 && before != 0 && before%every == 0 {
