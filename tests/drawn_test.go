@@ -16,8 +16,9 @@ import (
 )
 
 const (
-	drawnSets  = 480 // option sets that are drawn
-	drawnCount = 300 // the least number of sets that must count
+	drawnSets  = 480 // option sets of linear learners that are drawn
+	drawnMore  = 120 // those of composed learners
+	drawnCount = 360 // the least number of sets that must count
 	drawnLines = 60
 	stable     = 1e-5 // how far vw's own predictions may move when features are permuted
 )
@@ -37,7 +38,7 @@ func TestDrawnOptionsAgreeWithVW(t *testing.T) {
 			t.Run(fmt.Sprint(w), func(t *testing.T) {
 				t.Parallel()
 				c := &drawnCase{dir: t.TempDir(), vw: startForkedVW(t)}
-				for seed := w; seed < drawnSets; seed += workers {
+				for seed := w; seed < drawnSets+drawnMore; seed += workers {
 					c.draw(uint64(seed))
 					why, wrong := c.check(t)
 					mu.Lock()
@@ -57,9 +58,9 @@ func TestDrawnOptionsAgreeWithVW(t *testing.T) {
 	for _, why := range slices.Sorted(maps.Keys(skipped)) {
 		t.Logf("%d sets do not count: %s", skipped[why], why)
 	}
-	t.Logf("%d of %d sets count", counted, drawnSets)
+	t.Logf("%d of %d sets count", counted, drawnSets+drawnMore)
 	if counted < drawnCount && !t.Failed() {
-		t.Errorf("%d of %d sets count, want %d", counted, drawnSets, drawnCount)
+		t.Errorf("%d of %d sets count, want %d", counted, drawnSets+drawnMore, drawnCount)
 	}
 }
 
@@ -74,9 +75,15 @@ type drawnCase struct {
 
 func (c *drawnCase) draw(seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	c.set = drawOptions(rng)
+	if c.set = drawOptions(rng); seed >= drawnSets {
+		c.set = drawComposed(rng)
+	}
 	text, permuted := drawText(rng, drawnLines, c.set.kind)
 	c.lines, c.other = strings.SplitAfter(text, "\n"), strings.SplitAfter(permuted, "\n")
+	if seed >= drawnSets {
+		other := func(line string) bool { return !common(line) }
+		c.lines, c.other = slices.DeleteFunc(c.lines, other), slices.DeleteFunc(c.other, other)
+	}
 }
 
 // check runs the set. why gives the reason if the set does not count, wrong the difference.

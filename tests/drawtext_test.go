@@ -17,6 +17,8 @@ const (
 	signLabels           // -1, 1
 	countLabels
 	classLabels // 1, 2, 3
+	costLabels  // costs of classes 1, 2, 3
+	listLabels  // lists of classes 0, 1, 2
 )
 
 // drawText returns n lines of vw's text with all of its syntax, and the same lines with the
@@ -100,7 +102,7 @@ func blank(rng *rand.Rand) string {
 
 // drawHead returns some of label, weight, initial prediction and tag.
 func drawHead(rng *rand.Rand, kind labelKind) string {
-	if rng.IntN(30) == 0 && kind != classLabels {
+	if rng.IntN(30) == 0 && kind < classLabels {
 		return []string{"", " ", "'unlabeled ", "tag", "1 2 3 4 ", "one ", "1e0 "}[rng.IntN(7)]
 	}
 	label := ""
@@ -111,6 +113,15 @@ func drawHead(rng *rand.Rand, kind labelKind) string {
 		label = []string{"-1", "1", "+1", "1.0", "-1.000"}[rng.IntN(5)]
 	case countLabels:
 		label = fmt.Sprint(rng.IntN(6))
+	case costLabels:
+		for k := range 3 {
+			if rng.IntN(5) > 0 {
+				label += fmt.Sprintf("%d:%.2g ", k+1, 2*rng.Float64())
+			}
+		}
+		return label + []string{"", "'a_tag "}[rng.IntN(2)]
+	case listLabels:
+		return []string{"0", "1", "0,2", "1,2", "0,1,2", ""}[rng.IntN(6)] + []string{" ", " 'a_tag "}[rng.IntN(2)]
 	case classLabels:
 		label = fmt.Sprint(1 + rng.IntN(3))
 		if rng.IntN(6) == 0 {

@@ -110,24 +110,27 @@ func (l *learner) seen(id uint32) record {
 	return record{id: id, mean: l.fresh, experts: [2]expert{{weight: 1}, {weight: 1}}}
 }
 
-// kept returns the record of an id, a new one if there is none.
-func (l *learner) kept(id uint32) *record {
+// kept returns the record of an id, a new one if there is none. As in vw the mean of an id that first occurs in a
+// pair with other values than 1 begins without an example.
+func (l *learner) kept(id uint32, ones bool) *record {
 	i, ok := l.at[id]
 	if !ok {
 		i = len(l.records)
-		l.records = append(l.records, l.seen(id))
+		r := l.seen(id)
+		if !ones {
+			r.mean = mean{}
+		}
+		l.records = append(l.records, r)
 		l.at[id] = i
 	}
 	return &l.records[i]
 }
 
-// pairs calls f with the place and the id of each pair of features in a namespace of ids. Pairs with
-// other values than 1 are left out, as in vw.
-func pairs(fs []feature.Feature, f func(place, id uint32)) {
+// pairs calls f with the place and the id of each pair of features in a namespace of ids. ones reports whether both
+// values are 1. As in vw only such pairs become features, and all pairs change the means of their ids.
+func pairs(fs []feature.Feature, f func(place, id uint32, ones bool)) {
 	for ; len(fs) > 1; fs = fs[2:] {
-		if fs[0].Value == 1 && fs[1].Value == 1 {
-			f(fs[0].Index, fs[1].Index)
-		}
+		f(fs[0].Index, fs[1].Index, fs[0].Value == 1 && fs[1].Value == 1)
 	}
 }
 
@@ -146,7 +149,10 @@ func (l *learner) open(b *feature.Batch, ex *feature.Example, learns bool) {
 			l.placed = l.env.Base.Append(l.placed, of)
 			continue
 		}
-		pairs(of, func(place, id uint32) {
+		pairs(of, func(place, id uint32, ones bool) {
+			if !ones {
+				return
+			}
 			r := l.seen(id)
 			v := r.value()
 			l.placed = append(l.placed, feature.Feature{Index: l.env.Base.First(place), Value: v})
@@ -174,8 +180,8 @@ func (l *learner) update(b *feature.Batch, ex *feature.Example, linear float32) 
 		if s.Lo < ex.FeatLo || !l.ids[s.NS] {
 			continue
 		}
-		pairs(fs[s.Lo-ex.FeatLo:s.Hi-ex.FeatLo], func(_, id uint32) {
-			r := l.kept(id)
+		pairs(fs[s.Lo-ex.FeatLo:s.Hi-ex.FeatLo], func(_, id uint32, ones bool) {
+			r := l.kept(id, ones)
 			if l.competes {
 				r.experts[0].learn(l.vote.loss-l.env.LossOf(r.value(), ex), w)
 				r.experts[1].learn(l.vote.loss-l.env.LossOf(linear, ex), w)

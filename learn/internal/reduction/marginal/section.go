@@ -42,7 +42,7 @@ func (l *learner) SetState(words []uint64) {
 	l.records = l.records[:0]
 	clear(l.at)
 	for ; len(words) >= unit; words = words[unit:] {
-		r := l.kept(uint32(words[0]))
+		r := l.kept(uint32(words[0]), true)
 		r.sum, r.weight = math.Float64frombits(words[1]), math.Float64frombits(words[2])
 		f := r.floats()
 		for i := 0; i < len(f); i += 2 {
@@ -99,7 +99,7 @@ func (l *learner) SetSection(p []byte) error {
 			if id > uint64(l.env.Base.Mask()) {
 				return fmt.Errorf("id %d is above the largest weight, %d", id, l.env.Base.Mask())
 			}
-			f(l.kept(uint32(id)), p[8:])
+			f(l.kept(uint32(id), true), p[8:])
 		}
 		return nil
 	}
