@@ -66,6 +66,8 @@ func composed(data, dir string) []work {
 		in(dir, "classes.vw", "--log_multi 10"),
 		in(dir, "ids.vw", "--marginal m"+logistic),
 		in(dir, "ids.vw", "--stage_poly --batch_sz 20000 --sched_exponent 0.5 -b 20"+logistic),
+		in(dir, "ids.vw", "--freegrad"+logistic),
+		in(dir, "ids.vw", "--svrg -l 0.05 --passes 4 -k --cache_file CACHE --holdout_off"+logistic),
 	}
 	if data == "" {
 		return small
