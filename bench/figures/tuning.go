@@ -71,7 +71,7 @@ func searches(ctx context.Context, data string) (figures []figure, err error) {
 		}
 	}
 	f := figure{
-		Name: "search-a9a", Title: "Search for options of SGD, a9a", X: "CPU seconds of the trainings", Y: "held-out loss above the best found, in percent", LogX: true, LogY: true,
+		Name: "search-a9a", Title: "Search for options of SGD, a9a", X: "CPU seconds of the trainings", Y: "held-out loss over the best, in percent", LogX: true, LogY: true,
 	}
 	notes := []string{fmt.Sprintf("a9a: 24421 examples, 8140 held out; %d trials, %d passes, η 3, %d seeds, one training at a time; best loss %.6f; medians over the seeds", tuneTrials, tunePasses, tuneSeeds, best)}
 	for _, s := range strategies {

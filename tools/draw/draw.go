@@ -20,6 +20,10 @@ import (
 const (
 	width  = 16 * vg.Centimeter
 	height = 10 * vg.Centimeter
+	margin = 3 * vg.Millimeter / 2
+	// lineHeight is that of an entry of the legend.
+	lineHeight = 11 * vg.Millimeter / 2
+	right      = 5 * vg.Millimeter // half of the last number of the axis, which is centred at its end
 )
 
 // colours are those of Okabe and Ito, which colour-blind readers tell apart, from dark to light.
@@ -45,10 +49,12 @@ func (f figure) draw(path string) (err error) {
 	if err != nil {
 		return err
 	}
-	drawing, err := p.WriterTo(width, height, "svg")
+	legendHeight := vg.Length(len(f.names)) * lineHeight
+	drawing, err := draw.NewFormattedCanvas(width, height+legendHeight, "svg")
 	if err != nil {
 		return err
 	}
+	drawWithLegend(p, draw.New(drawing), legendHeight)
 	var svg bytes.Buffer
 	if _, err := drawing.WriteTo(&svg); err != nil {
 		return err
@@ -81,15 +87,14 @@ func (f figure) plot() (*plot.Plot, error) {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = f.header["title"], f.header["x"], f.header["y"]
 	if f.header["logx"] != "" {
-		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, logTicks{}
 	}
 	if f.header["logy"] != "" {
-		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, logTicks{}
 	}
 	grid := plotter.NewGrid()
 	grid.Vertical.Color, grid.Horizontal.Color = color.Gray{0xe0}, color.Gray{0xe0}
 	p.Add(grid)
-	p.Legend.Left, p.Legend.Top = true, f.rises()
 	p.Legend.Padding, p.Legend.ThumbnailWidth = vg.Points(3), vg.Centimeter
 	f.nameRows(p)
 	for i, name := range f.names {
@@ -148,13 +153,6 @@ func styleOf(i int, name string) int {
 // simulated ones are dashed.
 func (f figure) isReal() bool {
 	return slices.ContainsFunc(f.names, func(name string) bool { return strings.HasPrefix(name, "real") })
-}
-
-// rises reports whether the first line ends higher than it begins. The legend is where there is no line: at
-// the left, at the top for lines that rise, else at the bottom.
-func (f figure) rises() bool {
-	points := f.series[f.names[0]]
-	return points[len(points)-1].Y > points[0].Y
 }
 
 // plotDashes returns the dashes of a line: lines differ without colour, too.

@@ -28,10 +28,6 @@ func (f figure) nameRows(p *plot.Plot) {
 	}
 	p.Y.Tick.Marker = plot.ConstantTicks(ticks)
 	p.Y.Min, p.Y.Max = -float64(len(ticks)-1)-0.6, 0.6
-	p.Legend.Left, p.Legend.Top = false, true
-	if f.header["kind"] == "spans" { // which leave no room elsewhere
-		p.Y.Max += 0.35 * float64(len(ticks))
-	}
 }
 
 // downward returns the points with rows from top to bottom.
