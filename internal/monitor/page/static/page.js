@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The stream of events, and the parts of the page that are text.
 
-import { $, bytes, carrier, count, facts, kinds, make, number, phases, put, readPalette, span } from './text.js';
+import { $, bytes, carrier, count, facts, kinds, make, number, phases, put, readPalette, span, stateName } from './text.js';
 import { Job } from './job.js';
 import { Grid } from './grid.js';
 import { Chart } from './chart.js';
@@ -75,7 +75,7 @@ function listJobs() {
   if (!same) list.replaceChildren(...all.map(j => make('li', {}, make('a', { href: '#job=' + j.n, title: j.name }, j.name, make('small', {})))));
   all.forEach((j, i) => {
     const a = list.children[i].firstChild;
-    put(a.lastChild, j.state);
+    put(a.lastChild, stateName(j.state));
     if (j.n === chosen) a.setAttribute('aria-current', 'page');
     else a.removeAttribute('aria-current');
   });
@@ -98,9 +98,9 @@ function draw() {
   if (!s || !job?.known) return;
   const ended = Boolean(s.ended), now = job.now(ended);
   grid.show(job, ended);
-  document.title = `${s.state} · ${s.name} · gvw`;
+  document.title = `${stateName(s.state)} · ${s.name} · gvw`;
   put($('name'), s.name);
-  put($('state'), s.state);
+  put($('state'), stateName(s.state));
   $('state').className = 'badge' + (s.outcome === 'finished' || s.state === 'wired' ? ' good' : s.outcome || s.state === 'recovering' ? ' bad' : '');
   put($('report'), s.state === 'wired' ? '' : s.report); // the epoch is a fact below
   $('cancel').hidden = !server.cancel || ended;

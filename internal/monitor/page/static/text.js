@@ -5,6 +5,9 @@ export const phases = ['absent', 'loading data', 'ready', 'computing', 'exchangi
 export const phaseNames = ['absent', 'loading', 'ready', 'computing', 'exchanging', 'waiting', 'complete', 'removed'];
 export const kinds = ['·', '+', '✕', '−', '↻', '▶', '■', '!', '?'];
 
+// stateName returns the name of a job's state. Some of the server's names are of its protocol.
+export const stateName = s => ({ filling: 'waiting for ranks', wired: 'running' })[s] ?? s;
+
 const whole = new Intl.NumberFormat('en');
 
 export const count = n => n < 1e6 ? whole.format(n) : n < 1e9 ? (n / 1e6).toFixed(2) + ' M' : (n / 1e9).toFixed(2) + ' G';
