@@ -199,7 +199,7 @@ func atRest(t *testing.T, j *job) (sockets, private int) {
 	}
 	// Connections of the handshakes may still be open. A rank is lost after 10 s.
 	most := maxSockets(j.total)
-	harness.Until(3*time.Second, 100*time.Millisecond, func() bool {
+	harness.Until(8*time.Second, 100*time.Millisecond, func() bool {
 		sockets, private = 0, 0
 		for rank := 0; rank < j.total-1; rank += max(1, j.total/50) {
 			u := usageOf(j.ranks[rank].Process.Pid)
