@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/bits"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -19,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/optim/optimtest"
 	"github.com/gvw-project/gvw/tests/harness"
 )
@@ -121,7 +121,7 @@ func TestKilonode(t *testing.T) {
 	j := startJob(t, srv, dir, 1, ranks, strconv.Itoa(size))
 	started := time.Now()
 	wired := j.wired()
-	sockets, private := atRest(t, j)
+	sockets, private := atRest(t, j, maxSockets(ranks, size))
 	rested := time.Now()
 	model := j.wait()
 	took := time.Since(rested)
@@ -129,7 +129,7 @@ func TestKilonode(t *testing.T) {
 	t.Logf("%d ranks at -b %d: started in %.1f s, wired %.2f s after the last start, trained in %.1f s", ranks, size, started.Sub(began).Seconds(), wired.Sub(started).Seconds(), took.Seconds())
 	t.Logf("a rank at rest: at most %d sockets, %.1f MiB of its own", sockets, float64(private)/(1<<20))
 	t.Logf("the server: %.1f MiB at most, %.2f s of CPU", float64(peak)/(1<<20), cpu.Seconds())
-	if most := maxSockets(ranks); sockets > most {
+	if most := maxSockets(ranks, size); sockets > most {
 		t.Errorf("a rank at rest has %d sockets, want at most %d", sockets, most)
 	}
 	if private > 16<<20 {
@@ -190,15 +190,15 @@ func TestKilonode(t *testing.T) {
 	}
 }
 
-// atRest stops the last rank, and returns the most that any of some ranks uses when all wait for it.
-func atRest(t *testing.T, j *job) (sockets, private int) {
+// atRest stops the last rank, and returns the most that any of some ranks uses when all wait for it. It waits until no rank
+// has more than most sockets, but not for long.
+func atRest(t *testing.T, j *job, most int) (sockets, private int) {
 	t.Helper()
 	last := j.ranks[j.total-1].Process
 	if err := last.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
 	// Connections of the handshakes may still be open. A rank is lost after 10 s.
-	most := maxSockets(j.total)
 	harness.Until(3*time.Second, 100*time.Millisecond, func() bool {
 		sockets, private = 0, 0
 		for rank := 0; rank < j.total-1; rank += max(1, j.total/50) {
@@ -213,8 +213,19 @@ func atRest(t *testing.T, j *job) (sockets, private int) {
 	return sockets, private
 }
 
-// maxSockets is the most sockets of a rank: the server, two for listening, and the edges of the
-// schedules, a tree and the halves of a hypercube, and four more: with 250 ranks most jobs have at most 12
-// sockets at a rank, and some 16, for a reason that is not known yet. The goal is 5 of any job, which needs edges
-// that are opened at their first use.
-func maxSockets(ranks int) int { return 10 + bits.Len(uint(ranks-1)) }
+// maxSockets is the most sockets of a rank: its connection to the server, its listener, and one for each rank that it
+// reaches by the tree or by halving. Where the number of ranks is no power of two, a rank has two partners for
+// some halves: 250 ranks have up to 14 such ranks. A rank has the edges of halving only after the first long sum. The goal
+// is 5 of any job.
+func maxSockets(ranks, size int) (most int) {
+	for rank := range ranks {
+		peers := map[int]bool{}
+		for _, name := range []schedule.Name{schedule.BinaryTree, schedule.Halving} {
+			for _, peer := range (schedule.Spec{Size: ranks, Elem: 4, Bytes: 4 << size, Schedule: name}).AllReduce(rank).Peers {
+				peers[peer] = true
+			}
+		}
+		most = max(most, 2+len(peers))
+	}
+	return most
+}
