@@ -45,11 +45,17 @@ func besideSpark(ctx context.Context, data string) (figures []figure, err error)
 	if err != nil {
 		return nil, err
 	}
-	fs := p.draw(append(curves, peers...), optimum, "")
-	f := fs[1]
-	f.Name, f.Title, f.LogX = "averaging-spark", "Objective by seconds, a9a, beside MLlib", true
-	f.Notes += fmt.Sprintf("; PySpark %s, local-cluster of %d workers: seconds of training only, with the data in memory", version, ranks)
-	return []figure{f}, nil
+	p.name = "a9a-mllib"
+	figures = p.draw(append(curves, peers...), optimum, "")
+	for i := range figures {
+		f := &figures[i]
+		f.Title += ", beside MLlib"
+		f.Title = strings.Replace(f.Title, p.name, "a9a", 1)
+		f.Notes += fmt.Sprintf("; PySpark %s, local-cluster of %d workers: its rounds are iterations, of which only those drawn were made, and its seconds "+
+			"are those of training, with the data in memory", version, ranks)
+	}
+	figures[1].LogX = true
+	return figures, nil
 }
 
 // mllib returns the curves of MLlib.

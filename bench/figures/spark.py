@@ -54,7 +54,7 @@ def main():
 
     lbfgs(1)
     best = min([1.0, 10.0, 100.0], key=lambda step: objective(sgd(step)(10)))
-    for system, train, counts in (("MLlib L-BFGS", lbfgs, (1, 2, 5, 10, 20)), ("MLlib SGD, step %g" % best, sgd(best), (1, 3, 10, 30, 100))):
+    for system, train, counts in (("MLlib L-BFGS", lbfgs, (1, 2, 3, 4, 5, 6, 8, 10, 20)), ("MLlib SGD, step %g" % best, sgd(best), (1, 3, 10, 20, 30, 50, 100))):
         for n in counts:
             begun = time.time()
             w = train(n)
