@@ -4,6 +4,7 @@ package tests
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"os/exec"
 	"path/filepath"
@@ -70,5 +71,46 @@ func TestPerplexityOfAnotherProgram(t *testing.T) {
 	}
 	if got.Tokens != want.Tokens || math.Abs(got.Perplexity-want.Perplexity) > 0.0051 { // it has two decimals
 		t.Errorf("perplexity %v of %d tokens, want %v of %d", got.Perplexity, got.Tokens, want.Perplexity, want.Tokens)
+	}
+}
+
+// The goals are those of docs/topics.md, on documents that no model has seen. The settings were chosen on a tenth of
+// the training documents (bench/topics), but for lda-kos, where they are those of the reference: all documents in one batch.
+func TestTopicsReachTheirGoals(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		set, topics, documents, bits, batch, powerT, passes string
+		words                                               int
+		goal                                                float64
+	}{
+		{"lda-ap", "10", "2021", "14", "1024", "0.5", "6", 10473, 3136},
+		{"lda-kos", "20", "3087", "13", "3087", "0", "15", 6906, 1705},
+		{"lda-20news", "20", "11272", "14", "4096", "0.5", "6", 12900, 2900},
+	} {
+		t.Run(c.set, func(t *testing.T) {
+			t.Parallel()
+			train, test := shared(t, "data", c.set, "train.vw.gz"), shared(t, "data", c.set, "test.vw.gz")
+			dir := t.TempDir()
+			model, vocab := filepath.Join(dir, "model"), filepath.Join(dir, "vocab")
+			var words strings.Builder
+			for i := range c.words {
+				fmt.Fprintf(&words, "%d\t%d\n", i, i)
+			}
+			writeFile(t, vocab, words.String())
+			gvw(t, "", "-d", train, "--cache_file", filepath.Join(dir, "cache"), "--holdout_off", "-f", model, "--quiet",
+				"--lda", c.topics, "--lda_D", c.documents, "-b", c.bits, "--minibatch", c.batch,
+				"-l", "1", "--power_t", c.powerT, "--initial_t", "1", "--lda_epsilon", "0.03", "--passes", c.passes)
+			var got struct {
+				Perplexity float64 `json:"perplexity"`
+			}
+			out := gvw(t, "", "topics", model, "--vocab", vocab, "--vocab_ids", "column", "--perplexity", test, "--alpha", "0.1", "--to", "json").stdout
+			if err := json.Unmarshal([]byte(out), &got); err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("perplexity %.1f", got.Perplexity)
+			if !(got.Perplexity > 1000 && got.Perplexity <= c.goal) {
+				t.Errorf("the perplexity is %.1f, want at most %v", got.Perplexity, c.goal)
+			}
+		})
 	}
 }
