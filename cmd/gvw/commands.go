@@ -14,6 +14,7 @@ import (
 	"github.com/gvw-project/gvw/internal/search"
 	"github.com/gvw-project/gvw/internal/show"
 	"github.com/gvw-project/gvw/internal/tools"
+	"github.com/gvw-project/gvw/internal/tools/simulation"
 	"github.com/gvw-project/gvw/internal/train"
 )
 
@@ -143,7 +144,7 @@ machine. Results are compared with the exact answer before and after.
 			}},
 		},
 		{
-			Name: "simulate", Run: tools.Simulate,
+			Name: "simulate", Run: simulation.Simulate,
 			Sets: []*cli.FlagSet{{
 				At: "gvw simulate allreduce", Specs: flags.SimulateAllReduce,
 				Before: `gvw simulate allreduce computes how long a sum of float32 takes on a cluster that is
