@@ -8,7 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"strconv"
+	"strings"
 
+	"github.com/gvw-project/gvw/hdfsio/kerberos"
 	"github.com/gvw-project/gvw/hdfsio/native"
 	"github.com/gvw-project/gvw/hdfsio/pipe"
 	"github.com/gvw-project/gvw/hdfsio/remote"
@@ -16,6 +18,9 @@ import (
 	"github.com/gvw-project/gvw/hdfsio/token"
 	"github.com/gvw-project/gvw/hdfsio/webhdfs"
 )
+
+// protection is the property for the protection of data on its way to and from data nodes.
+const protection = "dfs.data.transfer.protection"
 
 // native returns the client for HDFS's own protocols.
 func (c Config) native(authority string) (remote.Backend, string, error) {
@@ -34,9 +39,16 @@ func (c Config) native(authority string) (remote.Backend, string, error) {
 	as := c.User
 	if c.Conf.Kerberos() {
 		if n.Kerberos, as, err = c.kerberos(); err != nil {
+			if c.TokenFile != "" {
+				err = fmt.Errorf("%w; it cannot use a delegation token", err)
+			}
 			return nil, "", err
 		}
-		n.Protection = c.Conf.Get("dfs.data.transfer.protection")
+		if n.Service = c.Conf.Get("dfs.namenode.kerberos.principal"); n.Service == "" {
+			return nil, "", fmt.Errorf("the cluster needs Kerberos, but %s does not set dfs.namenode.kerberos.principal", c.Conf.Dir)
+		}
+		n.Protection = c.Conf.Get(protection)
+		n.AES = strings.Contains(c.Conf.Get("dfs.encrypt.data.transfer.cipher.suites"), "AES/CTR/NoPadding")
 	}
 	b, err := native.New(n)
 	if err != nil {
@@ -58,26 +70,17 @@ func (c Config) number(property string) (int, error) {
 }
 
 // kerberos returns the login and its name, or an error that names what is missing.
-func (c Config) kerberos() (*native.Kerberos, string, error) {
-	k := &native.Kerberos{Conf: c.KerberosConf, Cache: c.TicketCache, Keytab: c.Keytab, Principal: c.Principal, Service: c.Conf.Get("dfs.namenode.kerberos.principal")}
-	as := "the ticket in " + k.Cache
+func (c Config) kerberos() (*kerberos.Login, string, error) {
+	k := &kerberos.Login{Conf: c.KerberosConf, Cache: c.TicketCache, Keytab: c.Keytab, Principal: c.Principal}
 	switch {
 	case k.Keytab != "":
-		as = k.Principal
 	case k.Cache == "" || missing(k.Cache):
-		text := "the cluster needs Kerberos, but there is no ticket (kinit; KRB5CCNAME) and no keytab (hdfs.Config.Keytab)"
-		if c.TokenFile != "" {
-			text += "; it cannot use a delegation token"
-		}
-		return nil, "", errors.New(text)
+		return nil, "", errors.New("the cluster needs Kerberos, but there is no ticket (kinit; KRB5CCNAME) and no keytab (hdfs.Config.Keytab)")
 	}
 	if missing(k.Conf) {
 		return nil, "", fmt.Errorf("the cluster needs Kerberos, but %s does not exist (KRB5_CONFIG)", k.Conf)
 	}
-	if k.Service == "" {
-		return nil, "", fmt.Errorf("the cluster needs Kerberos, but %s does not set dfs.namenode.kerberos.principal", c.Conf.Dir)
-	}
-	return k, as, nil
+	return k, k.String(), nil
 }
 
 func missing(file string) bool {
@@ -90,6 +93,8 @@ func (c Config) webhdfs(authority string) (remote.Backend, string, error) {
 	service := siteconf.HTTP
 	if c.Conf.HTTPSOnly() {
 		service = siteconf.HTTPS
+	} else if p := c.Conf.Get(protection); c.Client != "webhdfs" && (p == "integrity" || p == "privacy") {
+		return nil, "", fmt.Errorf("%s is %s, but WebHDFS would send data without protection: set dfs.http.policy to HTTPS_ONLY, or hdfs.Config.Client to webhdfs", protection, p)
 	}
 	nodes, err := c.Conf.NameNodes(authority, service)
 	if err != nil {
@@ -121,11 +126,16 @@ func (c Config) web(authority string, nodes []string, tls bool) (remote.Backend,
 	if err == nil {
 		w.Token, as = encoded, "whom the token is of, or "+c.User+" if nobody asks"
 	}
-	if c.Conf.Kerberos() {
-		if err != nil {
-			return nil, "", fmt.Errorf("the cluster needs Kerberos, but gvw's WebHDFS client logs in only with a delegation token: %w", err)
-		}
+	switch {
+	case !c.Conf.Kerberos():
+	case err == nil:
 		w.User, as = "", "whom the token is of"
+	default:
+		login, who, lerr := c.kerberos()
+		if lerr != nil {
+			return nil, "", fmt.Errorf("%w, and no delegation token: %w", lerr, err)
+		}
+		w.User, w.Kerberos, as = "", login, who
 	}
 	b, err := webhdfs.New(w)
 	if err != nil {

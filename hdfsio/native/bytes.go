@@ -14,6 +14,9 @@ import (
 
 // Open reads a file from offset on.
 func (c *Client) Open(name string, offset int64) (r io.ReadCloser, err error) {
+	if err := c.cfg.transferable(); err != nil {
+		return nil, err
+	}
 	err = c.with(func(client *hdfs.Client) error {
 		f, err := client.Open(name)
 		if err != nil {
@@ -59,6 +62,9 @@ const copySize = 1 << 20
 
 // Put makes a file from r.
 func (c *Client) Put(name string, r io.Reader, perm fs.FileMode) error {
+	if err := c.cfg.transferable(); err != nil {
+		return err
+	}
 	return c.with(func(client *hdfs.Client) error {
 		folder, err := client.Stat(path.Dir(name))
 		if err == nil {

@@ -7,12 +7,15 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"strings"
 	"sync"
 	"syscall"
 
 	"github.com/colinmarc/hdfs/v2"
+	krb5 "github.com/jcmturner/gokrb5/v8/client"
 
 	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/hdfsio/kerberos"
 	"github.com/gvw-project/gvw/hdfsio/remote"
 )
 
@@ -23,13 +26,19 @@ type Config struct {
 	// User is the user, on a cluster without authentication. Required without Kerberos.
 	User string
 	// Kerberos is the login; nil: the cluster has no authentication.
-	Kerberos *Kerberos
+	Kerberos *kerberos.Login
+	// Service is the name nodes' principal, dfs.namenode.kerberos.principal; its _HOST
+	// is the name node's. Required with Kerberos.
+	Service string
 	// ByName connects to data nodes by their host names in the cluster
 	// instead of by their addresses (dfs.client.use.datanode.hostname).
 	ByName bool
 	// Protection is dfs.data.transfer.protection: empty, authentication, integrity or
 	// privacy. It needs Kerberos.
 	Protection string
+	// AES says that data nodes encrypt by AES (dfs.encrypt.data.transfer.cipher.suites). Without it, and with the
+	// protection integrity, files cannot be read or written by this client.
+	AES bool
 	// Replication and BlockSize are those of new files; 0: the name node's default.
 	Replication int
 	BlockSize   int64
@@ -44,6 +53,11 @@ func (c Config) Validate() error {
 	if c.User == "" && c.Kerberos == nil {
 		errs = append(errs, errors.New("native: User and Kerberos are both empty"))
 	}
+	switch c.Protection {
+	case "", "authentication", "integrity", "privacy":
+	default:
+		errs = append(errs, fmt.Errorf("native: Protection: got %q, want authentication, integrity or privacy", c.Protection))
+	}
 	if c.Protection != "" && c.Kerberos == nil {
 		errs = append(errs, errors.New("native: Protection needs Kerberos"))
 	}
@@ -52,6 +66,9 @@ func (c Config) Validate() error {
 	}
 	if c.Kerberos != nil {
 		errs = append(errs, c.Kerberos.Validate())
+		if c.Service == "" {
+			errs = append(errs, errors.New("native: Kerberos without Service"))
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -62,6 +79,7 @@ type Client struct {
 
 	mu     sync.Mutex
 	client *hdfs.Client // nil: not connected
+	login  *krb5.Client // of client; nil: without authentication
 }
 
 var _ remote.Backend = (*Client)(nil)
@@ -94,16 +112,22 @@ func (c *Client) connect() (*hdfs.Client, error) {
 		DatanodeDialFunc:    remote.Dial,
 	}
 	if c.cfg.Kerberos != nil {
-		if err := c.cfg.Kerberos.login(&opts); err != nil {
+		login, err := c.cfg.Kerberos.Client()
+		if err != nil {
 			return nil, err
 		}
-		opts.DataTransferProtection = c.cfg.Protection
+		opts.KerberosClient, opts.DataTransferProtection = login, c.cfg.Protection
+		opts.KerberosServicePrincipleName, _, _ = strings.Cut(c.cfg.Service, "@")
 	}
 	client, err := hdfs.NewClient(opts)
 	if err != nil {
+		if opts.KerberosClient != nil {
+			opts.KerberosClient.Destroy()
+			err = fmt.Errorf("as %v: %w", c.cfg.Kerberos, err)
+		}
 		return nil, err
 	}
-	c.client = client
+	c.client, c.login = client, opts.KerberosClient
 	return client, nil
 }
 
@@ -127,12 +151,16 @@ func (c *Client) with(call func(*hdfs.Client) error) error {
 func (c *Client) leave(client *hdfs.Client) {
 	c.mu.Lock()
 	mine := client != nil && c.client == client
+	var login *krb5.Client
 	if mine {
-		c.client = nil
+		login, c.client, c.login = c.login, nil, nil
 	}
 	c.mu.Unlock()
 	if mine {
 		_ = client.Close() // it has no pending operations
+	}
+	if login != nil {
+		login.Destroy()
 	}
 }
 

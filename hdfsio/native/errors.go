@@ -55,6 +55,20 @@ func is[E error](err error) bool {
 	return ok
 }
 
+// transferable rejects ways to protect data that the library gets wrong: its connection for integrity, and for privacy by
+// another cipher than AES, loses count of its bytes when a read ends in a later message than it begins
+// (github.com/colinmarc/hdfs v2.4.0, digestMD5PrivacyConn.Read and digestMD5IntegrityConn.Read).
+func (c Config) transferable() error {
+	switch {
+	case c.Protection == "integrity":
+		return fmt.Errorf("dfs.data.transfer.protection is integrity, which this client does not support: use privacy with AES, or Hadoop's own client (pipe): %w", errors.ErrUnsupported)
+	case c.Protection == "privacy" && !c.AES:
+		return fmt.Errorf("dfs.data.transfer.protection is privacy without AES, which this client does not support: "+
+			"set dfs.encrypt.data.transfer.cipher.suites to AES/CTR/NoPadding on servers and clients, or use Hadoop's own client (pipe): %w", errors.ErrUnsupported)
+	}
+	return nil
+}
+
 // readable rejects files that the library would read or write incorrectly. where is a file, or
 // the directory of a new one.
 func readable(where fs.FileInfo) error {

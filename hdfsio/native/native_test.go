@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gvw-project/gvw/hdfsio/kerberos"
 	"github.com/gvw-project/gvw/hdfsio/remote"
 )
 
@@ -104,8 +105,8 @@ func TestValidate(t *testing.T) {
 			t.Errorf("%v does not say %q", err, want)
 		}
 	}
-	_, err = New(Config{Nodes: []string{"nn:8020"}, Kerberos: &Kerberos{Keytab: "k", Principal: "ada"}})
-	for _, want := range []string{"Conf", "NAME@REALM", "name nodes' principal"} {
+	_, err = New(Config{Nodes: []string{"nn:8020"}, Kerberos: &kerberos.Login{Keytab: "k", Principal: "ada"}})
+	for _, want := range []string{"Conf", "NAME@REALM", "Service"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not say %q", err, want)
 		}
@@ -115,11 +116,24 @@ func TestValidate(t *testing.T) {
 // Missing files of Kerberos are named.
 func TestKerberosFiles(t *testing.T) {
 	none := filepath.Join(t.TempDir(), "none")
-	c, err := New(Config{Nodes: []string{"127.0.0.1:1"}, Kerberos: &Kerberos{Conf: none, Cache: none, Service: "nn/_HOST@R"}})
+	c, err := New(Config{Nodes: []string{"127.0.0.1:1"}, Kerberos: &kerberos.Login{Conf: none, Cache: none}, Service: "nn/_HOST@R"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.Stat("/"); err == nil || !strings.Contains(err.Error(), none) || !strings.Contains(err.Error(), "KRB5_CONFIG") {
 		t.Errorf("%v", err)
+	}
+}
+
+// Data that the library would get wrong is left to other clients, before a connection is opened.
+func TestProtectionsThatAreNotSupported(t *testing.T) {
+	for _, c := range []struct {
+		protection string
+		aes, ok    bool
+	}{{"", false, true}, {"authentication", false, true}, {"integrity", true, false}, {"privacy", false, false}, {"privacy", true, true}} {
+		err := Config{Protection: c.protection, AES: c.aes}.transferable()
+		if (err == nil) != c.ok || err != nil && (!errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), c.protection)) {
+			t.Errorf("%q, AES %v: %v", c.protection, c.aes, err)
+		}
 	}
 }

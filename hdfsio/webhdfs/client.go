@@ -12,9 +12,14 @@ import (
 	"net/url"
 	"path"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
+	krb5 "github.com/jcmturner/gokrb5/v8/client"
+	"github.com/jcmturner/gokrb5/v8/spnego"
+
+	"github.com/gvw-project/gvw/hdfsio/kerberos"
 	"github.com/gvw-project/gvw/hdfsio/remote"
 )
 
@@ -29,6 +34,8 @@ type Config struct {
 	// Token is a delegation token in the encoding of token.Encode; empty: none. A
 	// cluster without authentication ignores it.
 	Token string
+	// Kerberos is the login where there is no token; nil: none.
+	Kerberos *kerberos.Login
 	// Roots are the authorities that TLS trusts; nil: the system's.
 	Roots *tls.Config
 }
@@ -39,8 +46,11 @@ func (c Config) Validate() error {
 	if len(c.Nodes) == 0 {
 		errs = append(errs, errors.New("webhdfs: Nodes is empty"))
 	}
-	if c.User == "" && c.Token == "" {
-		errs = append(errs, errors.New("webhdfs: User and Token are both empty"))
+	if c.User == "" && c.Token == "" && c.Kerberos == nil {
+		errs = append(errs, errors.New("webhdfs: User, Token and Kerberos are all empty"))
+	}
+	if c.Kerberos != nil {
+		errs = append(errs, c.Kerberos.Validate())
 	}
 	if c.Roots != nil && !c.TLS {
 		errs = append(errs, errors.New("webhdfs: Roots needs TLS"))
@@ -62,6 +72,9 @@ type Client struct {
 	cfg    Config
 	http   *http.Client
 	active atomic.Int64 // index of the name node that responded last
+
+	mu    sync.Mutex
+	login *krb5.Client // nil: not logged in
 }
 
 var (
@@ -98,6 +111,12 @@ func (c *Client) Seeks() bool { return true }
 // Close closes the idle connections.
 func (c *Client) Close() error {
 	c.http.CloseIdleConnections()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.login != nil {
+		c.login.Destroy()
+		c.login = nil
+	}
 	return nil
 }
 
@@ -109,7 +128,7 @@ func (c *Client) ask(method, path string, query url.Values) (*http.Response, err
 	var errs []error
 	for i := range n {
 		at := (first + i) % n
-		res, err := c.one(method, c.url(c.cfg.Nodes[at], path, query), nil)
+		res, err := c.askNode(method, c.url(c.cfg.Nodes[at], path, query))
 		if err == nil {
 			c.active.Store(int64(at))
 			return res, nil
@@ -164,6 +183,41 @@ func (c *Client) query(op string, more ...string) url.Values {
 	return q
 }
 
+// askNode sends a request to one name node, with the ticket for its service HTTP if the client has a login.
+func (c *Client) askNode(method, to string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(context.Background(), method, to, nil)
+	if err != nil {
+		return nil, c.silent(err)
+	}
+	if c.cfg.Kerberos != nil {
+		if err := c.authenticate(req); err != nil {
+			return nil, err
+		}
+	}
+	return c.send(req)
+}
+
+// authenticate adds the client's ticket to a request (RFC 4559). The ticket is kept from request to request; a new
+// one is fetched before it expires.
+func (c *Client) authenticate(req *http.Request) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.login == nil {
+		login, err := c.cfg.Kerberos.Client()
+		if err != nil {
+			return err
+		}
+		c.login = login
+	}
+	service := "HTTP/" + req.URL.Hostname()
+	if err := spnego.SetSPNEGOHeader(c.login, req, service); err != nil {
+		c.login.Destroy()
+		c.login = nil // the next request reads the ticket cache again
+		return fmt.Errorf("cannot get a ticket for %s as %v: %w: run kinit, or check the keytab", service, c.cfg.Kerberos, err)
+	}
+	return nil
+}
+
 // one sends a request to one server.
 func (c *Client) one(method, to string, body io.Reader) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(context.Background(), method, to, body)
@@ -173,6 +227,11 @@ func (c *Client) one(method, to string, body io.Reader) (*http.Response, error) 
 	if body != nil {
 		req.Header.Set("Content-Type", "application/octet-stream")
 	}
+	return c.send(req)
+}
+
+// send sends a request and returns its response, which is a success or a redirect.
+func (c *Client) send(req *http.Request) (*http.Response, error) {
 	res, err := c.http.Do(req)
 	if err != nil {
 		return nil, c.silent(err)

@@ -11,7 +11,8 @@
 // client finds it and keeps using it.
 //
 // A client identifies itself by a delegation token or, on a cluster without authentication, by
-// a user name. Kerberos itself (SPNEGO) is not supported: a token is used instead. TLS
+// a user name, or by a ticket of Kerberos (SPNEGO), which only name nodes get: they give the caller a token
+// for the data node. TLS
 // trusts the system's authorities; SSL_CERT_FILE names others.
 //
 // The data nodes check the data that they read against its checksums. In transit only the

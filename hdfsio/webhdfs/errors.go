@@ -40,7 +40,7 @@ func refusal(res *http.Response) error {
 	}
 	switch res.StatusCode {
 	case http.StatusUnauthorized:
-		return &loginError{"it requires Kerberos (HTTP status 401), which gvw's WebHDFS client does not support: use a delegation token (hdfs fetchdt FILE, HADOOP_TOKEN_FILE_LOCATION=FILE)"}
+		return &loginError{"it requires a login (HTTP status 401): use a ticket of Kerberos (kinit, and hadoop.security.authentication in core-site.xml), or a delegation token (hdfs fetchdt FILE, HADOOP_TOKEN_FILE_LOCATION=FILE)"}
 	case http.StatusNotFound:
 		return fmt.Errorf("HTTP status %s: check that this is a name node's HTTP port, and that dfs.webhdfs.enabled is true", res.Status)
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:

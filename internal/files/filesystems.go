@@ -49,8 +49,8 @@ func Check(s *cli.Settings) (errs []error) {
 	if s.Has("hdfs_keytab") != s.Has("hdfs_principal") {
 		errs = append(errs, cli.Usagef("--hdfs_keytab and --hdfs_principal go together: a file of keys, and the principal whose key to use"))
 	}
-	if c := s.Get("hdfs_client"); s.Has("hdfs_keytab") && (c == "webhdfs" || c == "pipe") {
-		errs = append(errs, cli.Usagef("--hdfs_keytab would be ignored with --hdfs_client %s: only the native client uses one", c))
+	if s.Has("hdfs_keytab") && s.Get("hdfs_client") == "pipe" {
+		errs = append(errs, cli.Usagef("--hdfs_keytab would be ignored with --hdfs_client pipe: Hadoop's own client uses the ticket of kinit"))
 	}
 	if named(s, "hdfs") {
 		return errs

@@ -68,7 +68,7 @@ var Learn = slices.Concat([]*cli.Spec{
 
 	{Name: "hdfs_client", Kind: cli.Text, Category: catInput, Arg: "WAY", Choices: hdfs.Clients, Def: "auto", More: true, Help: "client for hdfs:// files; auto: the first that works"},
 	{Name: "hdfs_keytab", Kind: cli.Text, Category: catInput, Arg: "FILE", More: true, Help: "Kerberos keys for hdfs://, instead of kinit's ticket"},
-	{Name: "hdfs_principal", Kind: cli.Text, Category: catInput, Arg: "NAME@REALM", More: true, Help: "whose keys of --hdfs_keytab to use"},
+	{Name: "hdfs_principal", Kind: cli.Text, Category: catInput, Arg: "NAME@REALM", More: true, Help: "principal whose keys in --hdfs_keytab are used"},
 	{Name: "s3_endpoint", Kind: cli.Text, Category: catInput, Arg: "URL", More: true, Help: "server of s3:// files, if it is not Amazon's, such as http://minio:9000"},
 
 	{Name: "bit_precision", Short: "b", Sets: "Features.Bits", Kind: cli.Integer, Positive: true, Category: CatFeature, Arg: "B", Def: "18", Help: "2^B weights"},
