@@ -51,7 +51,8 @@ test-portable:
 	scripts/test.sh portable
 
 test-hadoop:
-	GVW_HADOOP=1 go test -count=1 -timeout 20m -v ./tests/hadoop
+	scripts/setup-kerberos.sh
+	GVW_HADOOP=1 go test -count=1 -timeout 20m -v ./tests/hadoop ./tests/hadoop/secure
 
 test-places:
 	scripts/setup-places.sh

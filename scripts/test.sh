@@ -195,7 +195,7 @@ gotest unit $others
 
 heading "end-to-end tests"
 # shellcheck disable=SC2046
-gotest e2e -count=1 -parallel $((3 * processors)) $(go list ./tests/... | grep -v "^$module/tests/\(hadoop\|kilonode\|places\|rdma\)\$")
+gotest e2e -count=1 -parallel $((3 * processors)) $(go list ./tests/... | grep -v "^$module/tests/\(hadoop\|hadoop/secure\|kilonode\|places\|rdma\)\$")
 
 heading "manifests and images"
 (cd tests/containers && gotest containers -count=1 ./...)
@@ -209,7 +209,9 @@ gotest kilonode -count=1 ./tests/kilonode
 
 heading "a real Hadoop"
 if command -v java >/dev/null && command -v mvn >/dev/null; then
-	GVW_HADOOP=1 gotest hadoop -count=1 ./tests/hadoop
+	# The realm of tests/hadoop/secure; without its packages these tests skip.
+	scripts/setup-kerberos.sh || true
+	GVW_HADOOP=1 gotest hadoop -count=1 ./tests/hadoop ./tests/hadoop/secure
 else
 	echo "NO HADOOP: it needs Java 17 and Maven; the tests on it are left out."
 	note skip hadoop "a real Hadoop needs Java 17 and Maven (make test-hadoop)"

@@ -85,6 +85,9 @@ func Start(ctx context.Context, cfg Config) (_ *Cluster, err error) {
 			return nil, err
 		}
 	}
+	if cfg.Kerberos != nil {
+		return c, c.await(ctx, "HDFS", startWithin, c.nameNodeListens)
+	}
 	if err := c.await(ctx, "HDFS", startWithin, c.hdfsReady); err != nil {
 		return nil, err
 	}
@@ -189,7 +192,11 @@ var jpms = func() (all []string) {
 
 // options returns the options of every JVM, chosen for a fast start.
 func (c *Cluster) options(heap string) []string {
-	return slices.Concat([]string{
+	var login []string
+	if c.cfg.Kerberos != nil {
+		login = []string{"-Djava.security.krb5.conf=" + c.cfg.Kerberos.Conf}
+	}
+	return slices.Concat(login, []string{
 		"-Xmx" + heap, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-XX:+IgnoreUnrecognizedVMOptions",
 		"-Djava.net.preferIPv4Stack=true", "-Djava.io.tmpdir=" + filepath.Join(c.cfg.Dir, "tmp"),
 	}, jpms)

@@ -23,6 +23,7 @@ case "$name $what" in
 "hadoop version") run org.apache.hadoop.util.VersionInfo ;;
 "hdfs dfsadmin") run org.apache.hadoop.hdfs.tools.DFSAdmin "$@" ;;
 "hdfs getconf") run org.apache.hadoop.hdfs.tools.GetConf "$@" ;;
+"hdfs fetchdt") run org.apache.hadoop.hdfs.tools.DelegationTokenFetcher "$@" ;;
 "mapred streaming") HADOOP_ROOT_LOGGER=${HADOOP_ROOT_LOGGER:-INFO,console} run org.apache.hadoop.streaming.HadoopStreaming "$@" ;;
 "mapred job") run org.apache.hadoop.mapred.JobClient "$@" ;;
 "yarn application") run org.apache.hadoop.yarn.client.cli.ApplicationCLI application "$@" ;;

@@ -33,8 +33,17 @@ type Config struct {
 	KillDelay time.Duration
 	// NodeExpiry is the silence after which a NodeManager is lost; 0: 10 s.
 	NodeExpiry time.Duration
-	// User owns all files; empty: root.
+	// User owns all files; empty: root. A cluster with Kerberos does not ask who owns them.
 	User string
+	// Kerberos is how daemons and clients log in; nil: without authentication. It needs Nodes 0.
+	Kerberos *Kerberos
+}
+
+// Kerberos has the logins of HDFS's daemons. All traffic is encrypted.
+type Kerberos struct {
+	Conf   string // krb5.conf
+	Realm  string
+	Keytab string // with nn/localhost, dn/localhost and HTTP/localhost
 }
 
 const (
@@ -95,6 +104,9 @@ func (c Config) Validate() error {
 	}
 	if c.Nodes < 0 || c.Nodes > maxNodes {
 		fault("Nodes: got %d, want 0 to %d", c.Nodes, maxNodes)
+	}
+	if c.Kerberos != nil && c.Nodes > 0 {
+		fault("Kerberos: got %d nodes, want 0: YARN has no logins here", c.Nodes)
 	}
 	for _, n := range []struct {
 		name  string

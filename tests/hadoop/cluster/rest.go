@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"time"
@@ -69,6 +70,15 @@ func (c *Cluster) await(ctx context.Context, what string, limit time.Duration, r
 
 type beans[T any] struct {
 	Beans []T `json:"beans"`
+}
+
+// nameNodeListens is what can be asked without a login.
+func (c *Cluster) nameNodeListens(ctx context.Context) error {
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", c.at("127.0.0.1", nameRPC))
+	if err != nil {
+		return err
+	}
+	return conn.Close()
 }
 
 func (c *Cluster) hdfsReady(ctx context.Context) error {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -127,6 +128,42 @@ func (c *Cluster) sites() map[string]map[string]string {
 	}
 }
 
+// secure returns what a cluster with Kerberos has besides, by file.
+func (c *Cluster) secure() map[string]map[string]string {
+	k := c.cfg.Kerberos
+	if k == nil {
+		return nil
+	}
+	as := func(name string) string { return name + "/localhost@" + k.Realm }
+	return map[string]map[string]string{
+		"core-site.xml": {
+			"hadoop.security.authentication": "kerberos",
+			"hadoop.security.authorization":  "true",
+			"hadoop.rpc.protection":          "privacy",
+			// Since Hadoop 3.3 WebHDFS has the filter of all web pages.
+			"hadoop.http.filter.initializers":                  "org.apache.hadoop.security.AuthenticationFilterInitializer",
+			"hadoop.http.authentication.type":                  "kerberos",
+			"hadoop.http.authentication.kerberos.principal":    as("HTTP"),
+			"hadoop.http.authentication.kerberos.keytab":       k.Keytab,
+			"hadoop.http.authentication.signature.secret.file": filepath.Join(c.conf(), "secret"),
+		},
+		"hdfs-site.xml": {
+			"dfs.namenode.kerberos.principal":           as("nn"),
+			"dfs.namenode.keytab.file":                  k.Keytab,
+			"dfs.datanode.kerberos.principal":           as("dn"),
+			"dfs.datanode.keytab.file":                  k.Keytab,
+			"dfs.web.authentication.kerberos.principal": as("HTTP"),
+			"dfs.web.authentication.kerberos.keytab":    k.Keytab,
+			"dfs.namenode.http-address":                 c.at("localhost", nameHTTP), // the name of the principal
+			"dfs.block.access.token.enable":             "true",
+			"dfs.data.transfer.protection":              "privacy",
+			"dfs.encrypt.data.transfer.cipher.suites":   "AES/CTR/NoPadding",
+			"dfs.permissions.enabled":                   "false",
+			"ignore.secure.ports.for.testing":           "true", // else a DataNode needs TLS or a port below 1024
+		},
+	}
+}
+
 const log4j = `log4j.rootLogger=${hadoop.root.logger}
 hadoop.root.logger=INFO,console
 log4j.appender.console=org.apache.log4j.ConsoleAppender
@@ -141,7 +178,11 @@ func (c *Cluster) writeConf() error {
 	if err := os.MkdirAll(c.conf(), 0o755); err != nil {
 		return err
 	}
+	if err := os.WriteFile(filepath.Join(c.conf(), "secret"), []byte("of this test"), 0o600); err != nil {
+		return err
+	}
 	for name, site := range c.sites() {
+		maps.Copy(site, c.secure()[name])
 		if err := os.WriteFile(filepath.Join(c.conf(), name), siteXML(site), 0o644); err != nil {
 			return err
 		}
