@@ -164,7 +164,7 @@ var waits = map[string]wait{
 	"hdfsio: interruptible.Close lock":  {ends: local, why: "poll holds it, and Close has closed the pipe that ends poll"},
 	"hdfsio: lineCounts.before lock":    {ends: asked, why: "the file system has limits, and the context ends; callers that take the lock need the count"},
 	"hdfsio/remote: Dial dial":          {ends: deadline, by: "dialTimeout", shown: "(tried for %v)"},
-	"hdfsio/webhdfs: Client.send dial":   {ends: deadline, by: "headerTimeout idleTimeout", shown: "name nodes responds"},
+	"hdfsio/webhdfs: Client.send dial":  {ends: deadline, by: "headerTimeout idleTimeout", shown: "name nodes responds"},
 	"hdfsio/s3: chain.fetch dial":       {ends: short, by: "roleTimeout"},
 	"hdfsio/web: Client.one dial":       {ends: deadline, by: "Transport", shown: "retrying"},
 	"hdfsio/pipe: Client.run process":   {ends: deadline, by: "silent errSilent", shown: "transferred nothing for %v"},
