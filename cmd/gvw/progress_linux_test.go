@@ -243,7 +243,7 @@ func interrupt(t *testing.T, cmd *exec.Cmd, s *screen, bar string) {
 		t.Errorf("exit code %d, want 130", code)
 	}
 	text, _ := s.after(0)
-	erased := max(strings.LastIndex(text, "\x1b[K"), strings.LastIndex(text, "\x1b[J"))
+	erased := strings.LastIndex(text, "\x1b[J")
 	if last := regexp.MustCompile(bar).FindAllStringIndex(text, -1); len(last) == 0 || erased < last[len(last)-1][0] {
 		t.Errorf("the last line of progress is not removed: %q", text[max(0, len(text)-500):])
 	}
@@ -259,9 +259,9 @@ func TestProgressBar(t *testing.T) {
 	cmd, s := onTerminal(t, dir, 100, "-d", "x.vw", "--passes", "1000000000", "--holdout_off", "-c", "-k")
 	at := s.shows(0, `pass \d+/1000000000   0% \[ +\]  ETA [0-9hms]+  loss [0-9.e-]+  [0-9.]+[kM]/s`)
 	s.resize(30)
-	at = s.shows(at, `pass \d+/1000000000   0%[^\[]*\x1b\[K`)
+	at = s.shows(at, `pass \d+/1000000000   0%[^\[]*\x1b\[1A\x1b\[J`)
 	s.resize(12)
-	s.shows(at, `\x1b\[Kpass \d{1,6}/?\d{0,6}`)
+	s.shows(at, `\x1b\[Jpass \d{1,6}/?\d{0,6}`)
 	interrupt(t, cmd, s, `pass \d+`)
 }
 

@@ -238,6 +238,8 @@ var foreigners = []foreign{
 	{"gonum.org/v1/gonum", []string{"optim", "allreduce", "learn", "malt/graph"}, "kernels for vectors, eigenvalues and DOT files of graphs; formulas whose results must have fixed bits are in this module"},
 	{"golang.org/x/sys", []string{"internal/shm", "hdfsio", "feature", "feature/cache", "internal/mem", "internal/launch", "internal/kernels", "internal/spantree/server", "allreduce", "optim/sgd", "internal/joinflags", "internal/tools", "internal/statusline", "internal/background", "malt/internal/rdmawrite", "cmd"}, "system calls stay in the outer packages; kernels query the features of the processor; a rank waits for its RDMA device"},
 	{"github.com/prometheus/client_golang", []string{"internal/monitor/metrics", "internal/serve/web"}, "two packages present metrics to Prometheus: the status of a server of jobs, and the counters of a server of models"},
+	{"github.com/vbauerster/mpb/v8", []string{"internal/statusline"}, "one package draws bars and moves the cursor of a terminal"},
+	{"github.com/mattn/go-runewidth", []string{"internal/statusline"}, "it counts the columns of a text as mpb does"},
 	{"github.com/aws/aws-sdk-go-v2", []string{"hdfsio/s3"}, "it signs requests"},
 	{"github.com/johannesboyne/gofakes3", nil, "for tests: a server of S3"},
 	{"go.opentelemetry.io", []string{"internal/otlp"}, "one package sends traces"},

@@ -29,7 +29,7 @@ func TestRankLines(t *testing.T) {
 	job.Ranks[0].Examples = 21000
 	want := []string{
 		"rank 0  pass 3/4  50% [==============              ]  waits for rank 1, 12 s  ETA 10s  loss 0.25  3.00k examples",
-		"rank 1  pass 2/4  25% [=======                       ]  ETA 30s  loss 0.5  2.00k/s  21.0k examples",
+		"rank 1  pass 2/4  25% [========                      ]  ETA 30s  loss 0.5  2.00k/s  21.0k examples",
 	}
 	if diff := cmp.Diff(want, l.lines(job, now, 113, 24)); diff != "" {
 		t.Error(diff)

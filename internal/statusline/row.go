@@ -8,6 +8,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/mattn/go-runewidth"
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
 )
 
 // The columns of a bar: without room for the least, there is none.
@@ -34,29 +38,27 @@ func (r Row) Fit(width int) string {
 	bar := -1 // columns of the bar without its ends
 	rest := ""
 	for _, f := range r.Fields {
-		if f != "" && columns(line)+columns(rest)+2+columns(f) <= room {
+		if f != "" && runewidth.StringWidth(line+rest)+2+runewidth.StringWidth(f) <= room {
 			rest += "  " + f
 		}
 	}
 	if r.Share >= 0 {
-		bar = min(room-columns(line)-columns(rest)-3, mostBar)
+		bar = min(room-runewidth.StringWidth(line)-runewidth.StringWidth(rest)-3, mostBar)
 	}
 	if bar >= leastBar {
-		full := int(math.Min(r.Share, 1) * float64(bar))
-		line += " [" + strings.Repeat("=", full) + strings.Repeat(" ", bar-full) + "]"
+		line += " " + draw(r.Share, bar)
 	}
-	return cut(line+rest, room)
+	return runewidth.Truncate(line+rest, room, "")
 }
 
-// columns returns the number of columns of a text of ordinary letters.
-func columns(s string) int { return len([]rune(s)) }
-
-// cut returns at most the first n letters.
-func cut(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n])
-	}
-	return s
+// draw returns a bar with this number of columns between its ends.
+func draw(share float64, columns int) string {
+	const whole = 1 << 20
+	var b strings.Builder
+	style := mpb.BarStyle().Filler("=").Tip("").Padding(" ")
+	// A strings.Builder returns no errors.
+	_ = style.Build().Fill(&b, decor.Statistics{AvailableWidth: columns + 2, Total: whole, Current: int64(math.Min(share, 1) * whole)})
+	return b.String()
 }
 
 // Count returns a number with three digits and a unit: 12345678 is 12.3M.

@@ -5,12 +5,14 @@ package statusline
 import (
 	"io"
 	"os"
+
+	"github.com/vbauerster/mpb/v8/cwriter"
 )
 
 // Size returns the columns and rows of the terminal that w writes to: 80 and 24 if they are not known.
 func Size(w io.Writer) (columns, rows int) {
 	if f, ok := w.(*os.File); ok {
-		columns, rows = size(f)
+		columns, rows, _ = cwriter.GetSize(int(f.Fd())) // 0 or less with an error
 	}
 	if columns <= 0 {
 		columns = 80

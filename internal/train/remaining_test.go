@@ -42,21 +42,21 @@ func TestRemainingTime(t *testing.T) {
 	step(time.Millisecond, learn.Progress{Pass: 1, Passes: 4, Examples: 5, Loss: nan}, "") // too soon
 	// Half of the text of the first of four passes in 10 s: 70 s to go.
 	step(10*time.Second-time.Millisecond, learn.Progress{Pass: 1, Passes: 4, Examples: 50, Loss: nan},
-		"rank 1 of 2  pass 1/4  12% [==                   ]  ETA 1m10s  5/s  50 examples")
+		"rank 1 of 2  pass 1/4  12% [===                  ]  ETA 1m10s  5/s  50 examples\n")
 	out.Reset()
-	if _, err := io.WriteString(r, "a row\n"); err != nil || out.String() != "\r\x1b[Ka row\n" {
+	if _, err := io.WriteString(r, "a row\n"); err != nil || out.String() != "\r\x1b[1A\x1b[Ja row\n" {
 		t.Errorf("a row of the table: %q, %v", out.String(), err)
 	}
 	// 100 examples in the first pass, and 100 in the second.
 	r.watch(learn.Progress{Pass: 1, Passes: 4, Examples: 100, Of: 100, Loss: 0.25})
 	step(10*time.Second, learn.Progress{Pass: 2, Passes: 4, Examples: 100, Of: 100, Loss: 0.25},
-		"rank 1 of 2  pass 2/4  50% [=====     ]  ETA 20s  loss 0.25  15/s  100 examples")
+		"rank 1 of 2  pass 2/4  50% [=====     ]  ETA 20s  loss 0.25  15/s  100 examples\n")
 	out.Reset()
 	r.End()
 	r.End()
-	if out.String() != "\r\x1b[K" {
+	if out.String() != "\r\x1b[1A\x1b[J" {
 		t.Errorf("at the end: %q", out.String())
 	}
 	r = newRemaining(statusline.New(&out, func() int { return 80 }), func() time.Time { return clock }, 0)
-	step(time.Second, learn.Progress{Pass: 1, Passes: 1, Examples: 7, Loss: nan}, "pass 1  7/s  7 examples")
+	step(time.Second, learn.Progress{Pass: 1, Passes: 1, Examples: 7, Loss: nan}, "pass 1  7/s  7 examples\n")
 }
