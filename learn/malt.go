@@ -172,6 +172,7 @@ func (c *Config) maltJob() malt.Config {
 	if j.Elastic {
 		m.Elastic = cmp.Or(j.StartTimeout, maltElastic)
 	}
+	m.Passes = c.Passes
 	m.VerbsMemory = c.Malt.VerbsMemory
 	m.Job = VectorsJob(m.Job)
 	return m

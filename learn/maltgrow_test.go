@@ -145,3 +145,44 @@ func TestGrowingJobEndsWithoutALostRank(t *testing.T) {
 		}
 	}
 }
+
+// The server shows the passes, the examples and the losses of ranks while they train, in the job of the shared vectors, too.
+func TestVectorsHaveProgress(t *testing.T) {
+	t.Parallel()
+	server, parts := serve(t), deal(randomText(2000), 2)
+	job := allreduce.Job{UniqueID: 9}
+	reported := func(id allreduce.Job, passes string) {
+		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+			st, err := client.Status(t.Context(), nil, server, nil)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for _, j := range st.Jobs {
+				for _, r := range j.Ranks {
+					if j.UniqueID == id.UniqueID && strings.Contains(j.Options, passes) && r.Rank == 0 && r.Pass == 2 && r.Examples > 1000 && r.Loss > 0 && r.Holdout > 0 && r.Steps > 0 {
+						return
+					}
+				}
+			}
+		}
+		t.Errorf("job %v has no progress", id)
+	}
+	errs := make([]error, 2)
+	var ranks sync.WaitGroup
+	for rank := range errs {
+		ranks.Go(func() {
+			c := growing(server, rank, parts[rank])
+			c.Holdout.Off, c.Passes, c.Malt.Sync = false, 4, "asp"
+			c.Cluster.Join.Total, c.Cluster.Join.OnLoss, c.Cluster.Join.Job, c.Cluster.Join.Heartbeat = 2, allreduce.Abort, job, 10*time.Millisecond
+			if rank == 0 {
+				c.Data.Inputs[0] = onOpen(c.Data.Inputs[0], 3, func() { reported(VectorsJob(job), "library=malt passes=4") })
+			}
+			_, errs[rank] = Run(t.Context(), c)
+		})
+	}
+	ranks.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+}

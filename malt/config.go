@@ -20,6 +20,9 @@ import (
 // Job names a job at its server: a number, and the key of a run.
 type Job = protocol.Job
 
+// Progress is how far a rank has come, as gvw jobs and the page show it.
+type Progress = protocol.Progress
+
 // OnLoss is a job's policy on the loss of a rank.
 type OnLoss = protocol.OnLoss
 
@@ -42,7 +45,7 @@ const defaultLostAfter = 10 * time.Second
 // defaultStall is the default of Config.Stall.
 const defaultStall = 20 * time.Second
 
-// Config describes this rank and its job. Server, Job, Total and OnLoss are the same on all ranks.
+// Config describes this rank and its job. Server, Job, Total, OnLoss and Passes are the same on all ranks.
 type Config struct {
 	Server string // the server's host:port
 	Job    Job    // the name of the job
@@ -50,6 +53,7 @@ type Config struct {
 	Spare  bool   // this process has no rank, and takes the first one that is lost; OnLoss is Wait. Rank is ignored
 	Total  int    // ranks of the job, at least 1
 	OnLoss OnLoss // policy on the loss of a rank; the zero value is Abort
+	Passes int    // passes that the program makes, by which the page shows the remaining time (Group.Report); 0: unknown
 
 	Network     transport.Network // carries all connections; nil: transport.TCP
 	Listen      string            // address for other ranks, host:port; "": ":0", all addresses and any port
@@ -164,10 +168,18 @@ func (c Config) mesh() mesh.Config {
 	}
 }
 
+// options returns the text by which the server compares the ranks and the page knows the passes.
+func (c Config) options() string {
+	if c.Passes > 0 {
+		return fmt.Sprintf("library=malt passes=%d", c.Passes)
+	}
+	return "library=malt"
+}
+
 // join returns the part that describes the membership.
 func (c Config) join(advertise string) client.JoinConfig {
 	return c.mesh().Join(client.JoinConfig{
-		Server: c.Server, Owner: c.Owner, Spare: c.Spare, Advertise: advertise, Host: c.Host, Options: "library=malt",
+		Server: c.Server, Owner: c.Owner, Spare: c.Spare, Advertise: advertise, Host: c.Host, Options: c.options(),
 		OnLoss: c.OnLoss, ReplaceTimeout: c.ReplaceTimeout, Elastic: c.Elastic,
 		DialTimeout: c.DialTimeout, StartTimeout: c.StartTimeout, Heartbeat: c.Heartbeat,
 		LostAfter: c.LostAfter, ServerTimeout: c.ServerTimeout,

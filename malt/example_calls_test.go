@@ -227,6 +227,21 @@ func ExampleGroup_Barrier() {
 	// rank 2: 3 of 3 ranks are initialised
 }
 
+// A program reports its progress, which gvw jobs, gvw top and the page show.
+func ExampleGroup_Report() {
+	job(2, func(g *malt.Group) (string, error) {
+		loss := 1.0
+		for pass := range 3 {
+			loss /= 2 // of a real pass
+			g.Report(malt.Progress{Pass: uint32(pass + 1), Step: "pass", Examples: uint64(1000 * (pass + 1)), Loss: loss})
+		}
+		return fmt.Sprintf("loss %v", loss), nil
+	})
+	// Output:
+	// rank 0: loss 0.125
+	// rank 1: loss 0.125
+}
+
 // A program that gvw run has started finds its job in the environment.
 func ExampleConfigFromEnv() {
 	environment := map[string]string{

@@ -10,8 +10,8 @@ import (
 )
 
 // JoinShared joins the job of shared vectors that the options name. Without --node it returns nil,
-// since this process is no rank.
-func JoinShared(p *cli.Process, c *cli.Context) (g *malt.Group, at launch.Place, err error) {
+// since this process is no rank. passes are those that the program makes; 0: unknown.
+func JoinShared(p *cli.Process, c *cli.Context, passes int) (g *malt.Group, at launch.Place, err error) {
 	at, isRank, err := Place(p, c)
 	if err != nil {
 		return nil, at, err
@@ -28,6 +28,7 @@ func JoinShared(p *cli.Process, c *cli.Context) (g *malt.Group, at launch.Place,
 	}
 	j.Log = p.Logger(cli.LogLevel(c.Bool("quiet"), ""), true)
 	config := maltjob.Config(j)
+	config.Passes = passes
 	config.VerbsMemory = int64(c.Uint64("verbs_memory")) << 20
 	g, err = malt.Join(c.Context, config)
 	return g, at, err

@@ -43,6 +43,8 @@ type job struct {
 	every     int // examples between two exchanges
 	since     int // examples since the last exchange
 	exchanges int
+	seen      int     // examples of all passes
+	losses    float64 // sum over them
 
 	graphs, syncs []string // of the first vectors, instead of those of config
 	whole         int      // updates from one with whole rows to the next; 0 and 1: all
@@ -102,7 +104,7 @@ func joinJob(p *cli.Process, c *cli.Context, open func(name string) (io.ReadClos
 	if err := step.Validate(); err != nil {
 		return nil, cli.Usagef("--outer_rate, --outer_momentum: %w", err)
 	}
-	g, at, err := joinflags.JoinShared(p, c)
+	g, at, err := joinflags.JoinShared(p, c, passes(c))
 	if err != nil {
 		return nil, err
 	}
@@ -239,6 +241,16 @@ func (j *job) finish(ctx context.Context, most int, end func()) error {
 		copy(v.Values(), last.Values())
 	}
 	return j.group.Done(ctx)
+}
+
+// report sends the progress of this rank after a pass to the server.
+func (j *job) report(pass, examples int, loss float64) {
+	if j == nil {
+		return
+	}
+	j.seen += examples
+	j.losses += loss
+	j.group.Report(malt.Progress{Pass: uint32(pass), Step: "pass", Examples: uint64(j.seen), Loss: j.losses / float64(max(j.seen, 1))})
 }
 
 // close leaves the job.

@@ -256,6 +256,7 @@ func (r *run) pass(pass int) error {
 			return err
 		}
 	}
+	r.job.report(pass+1, len(mine), loss)
 	if !r.c.Bool("quiet") {
 		fmt.Fprintf(r.p.Stderr, "pass %d: %d examples, mean loss %.6f\n", pass+1, len(mine), loss/float64(max(len(mine), 1)))
 	}

@@ -49,7 +49,7 @@ func exchange(p *cli.Process, c *cli.Context) (err error) {
 	if object.Custom != nil && !object.Custom.Uniform() && c.String("merge") != "weighted" {
 		return cli.Usagef("--graph: the edges of %s have weights, which would be ignored: add --merge weighted, or leave the weights out", object.Graph)
 	}
-	g, _, err := joinflags.JoinShared(p, c)
+	g, _, err := joinflags.JoinShared(p, c, 0)
 	if err != nil {
 		return err
 	}

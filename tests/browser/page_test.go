@@ -210,6 +210,7 @@ func TestSharedVectors(t *testing.T) {
 	const rows = "[...document.querySelectorAll('#rows [role=row]:not([hidden])')]"
 	c.until("the ranks have rounds and rates", rows+".length === 4 && "+rows+".every(r => /round [0-9]+/.test(r.querySelector('.c-step').textContent) && / B|kB|MB|GB/.test(r.querySelector('.c-rate').textContent))")
 	c.until("the graph has the edges of a ring", "['0 → 1:', '1 → 2:', '2 → 3:', '3 → 0:'].every(e => document.getElementById('edges').textContent.includes(e))")
+	c.until("the passes and the losses are shown", `/pass\s*[1-9][0-9]* of 1000000/.test(document.getElementById('facts').textContent) && /^loss [0-9].* after [1-9]/.test(document.querySelector('#chart svg').getAttribute('aria-label'))`)
 	c.until("the graph is no tree", "document.getElementById('tree').getAttribute('aria-label').startsWith('graph: 4 ranks')")
 	c.looks("vectors")
 	c.clean(base)

@@ -353,7 +353,7 @@ func TestPassesOf(t *testing.T) {
 		early  bool
 	}{
 		"method=sgd bits=18 passes=20": {20, false}, "method=bfgs passes=30 l2=1": {30, true}, "method=conjugate_gradient passes=7": {7, true},
-		"method=hybrid:2:18 passes=1": {20, true}, "method=hybrid:x passes=3": {0, false}, "method=test passes=3": {0, false}, "": {0, false},
+		"method=hybrid:2:18 passes=1": {20, true}, "method=hybrid:x passes=3": {0, false}, "method=test passes=3": {0, false}, "library=malt passes=5": {5, false}, "library=malt": {0, false}, "": {0, false},
 	} {
 		if passes, early := passesOf(options); passes != want.passes || early != want.early {
 			t.Errorf("%q: got %d and %v, want %+v", options, passes, early, want)

@@ -53,7 +53,7 @@ func rowOf(j *history.Job, i int) row {
 			return int(math.Round(100 * float64(t.Times[p]) / float64(max(1, t.Elapsed()))))
 		}
 		w.computes, w.networks, w.waits = percent(traffic.Computing), percent(traffic.Network), percent(traffic.Waiting)
-		w.step = cmp.Or(w.step, rounds(t.Rounds))
+		w.step = cmp.Or(rounds(t.Rounds), w.step)
 	}
 	return w
 }
@@ -416,14 +416,19 @@ func finite(f float64) *float64 {
 // passesOf returns the number of passes in the options of a job of the learner; 0: unknown. early means that the solver may end
 // before the last of them, since it has converged.
 func passesOf(options string) (passes int, early bool) {
-	method := ""
+	method, shared := "", false
 	for word := range strings.FieldsSeq(options) {
 		switch name, value, _ := strings.Cut(word, "="); name {
 		case "method":
 			method = value
+		case "library": // shared vectors
+			shared = true
 		case "passes":
 			passes, _ = strconv.Atoi(value) // 0: it is no number
 		}
+	}
+	if shared {
+		return passes, false
 	}
 	kind, stages, _ := strings.Cut(method, ":")
 	switch kind {

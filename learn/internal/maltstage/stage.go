@@ -108,7 +108,11 @@ func (s *Stage) Work(ctx context.Context) (err error) {
 	if err != nil {
 		return s.asLost(err)
 	}
-	defer func() { err = errors.Join(err, g.Close()) }()
+	s.online.Tally.Vectors = g.Report
+	defer func() {
+		s.online.Tally.Vectors = nil
+		err = errors.Join(err, g.Close())
+	}()
 	v, err := s.share(g)
 	if err != nil {
 		return s.asLost(err)

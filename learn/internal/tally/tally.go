@@ -35,6 +35,7 @@ type Tally struct {
 	Console      *output.Console
 	Files        *output.PredictionFiles
 	Job          *job.Job
+	Vectors      func(allreduce.Progress) // sends the progress to the server in the job of shared vectors; nil: there is none
 
 	Seen   loss.Range // label range so far
 	Before loss.Range // Seen before the label of the current example
@@ -277,13 +278,17 @@ func (t *Tally) ReportSolver(step string) error {
 
 // Report sends the progress of this rank to the server, and adds a line to the log of passes.
 func (t *Tally) Report(step string) error {
-	t.Job.Group.Report(allreduce.Progress{
+	p := allreduce.Progress{
 		Pass:     uint32(t.Passes),
 		Examples: t.Stats.Examples,
 		Loss:     t.CurrentLoss(),
 		Holdout:  t.heldOut,
 		Step:     step,
-	})
+	}
+	t.Job.Group.Report(p)
+	if t.Vectors != nil {
+		t.Vectors(p)
+	}
 	return t.logPass(step)
 }
 

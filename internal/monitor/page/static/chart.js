@@ -46,8 +46,7 @@ export class Chart {
     const held = now.filter(p => p[5]), heldBefore = was.filter(p => p[5]);
     put($('legend'), 'solid: average over the ranks' + (held.length ? '; dotted: held-out loss of the newest pass' : '') + (this.job.previous ? `; dashed: the last run of the same name (${this.job.previous.name})` : '; there is no earlier run of the same name'));
     if (!last) {
-      const vectors = this.job.options === 'library=malt'; // the job of shared vectors
-      svg.append(shape('text', { x: w / 2, y: h / 2, 'text-anchor': 'middle' }, vectors ? 'the job of the training has the losses' : 'no rank has reported a loss yet'));
+      svg.append(shape('text', { x: w / 2, y: h / 2, 'text-anchor': 'middle' }, 'no rank has reported a loss yet'));
       put($('legend'), '');
       return;
     }
