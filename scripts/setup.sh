@@ -19,4 +19,5 @@ scripts/setup-kerberos.sh || failed=1
 scripts/install.sh "the guest with RDMA devices" qemu-system-x86 busybox-static ibverbs-providers iproute2 xz-utils || failed=1
 scripts/install.sh "the test of the page in a browser" chromium fonts-dejavu-core || failed=1
 scripts/install.sh "the tests of completions, the manual and packages" zsh fish mandoc rpm rpmlint || failed=1
+scripts/setup-promtool.sh || failed=1
 exit $failed

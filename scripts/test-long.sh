@@ -6,6 +6,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 failed=0
+scripts/setup-promtool.sh || true # without it a test is skipped
 go test -tags long -timeout 60m ./... || failed=1
 GVW_HADOOP=1 go test -tags long -count=1 -timeout 60m -v ./tests/hadoop || failed=1
 scripts/test-fresh.sh || failed=1
