@@ -12,7 +12,8 @@
 //
 // All ranks of a job have the same trace, whose identity is a digest of the job's key:
 //
-//	job                      of rank 0, from its start to its end
+//	job                      of the first attempt of rank 0, from its start to its end
+//	├ job                    of a later attempt of rank 0, with its spans
 //	└ rank 2                 an attempt of a rank
 //	  ├ pass 1               of the rank that logs passes, with its method and loss
 //	  └ step 1               with its collectives, such as "all-reduce weights"

@@ -34,7 +34,8 @@ type Config struct {
 	Job string
 	// Rank is the number of this rank, and Ranks their number; 0: one process without a job.
 	Rank, Ranks int
-	// Attempt is the number of this process among those of its rank, from 1; 0: unknown.
+	// Attempt is the number of this process among those of its rank, from 1; 0: unknown, taken for 1. All attempts of a rank
+	// have different ones.
 	Attempt uint64
 	// Host is the name of this machine; "": unknown.
 	Host string
@@ -90,7 +91,8 @@ func Start(c Config) (*Tracer, error) {
 		attribute.String("service.name", "gvw"), attribute.String("service.version", c.Version), attribute.String("host.name", c.Host),
 	}
 	key := sha256.Sum256([]byte("gvw job " + c.Job))
-	ids := &generator{trace.TraceID(key[:16]), trace.SpanID(key[16:24])}
+	root := trace.SpanContextConfig{TraceID: trace.TraceID(key[:16]), SpanID: trace.SpanID(key[16:24]), TraceFlags: trace.FlagsSampled, Remote: true}
+	ids := &generator{root.TraceID, root.SpanID}
 	t := &Tracer{exporter: e}
 	t.provider = sdktrace.NewTracerProvider(sdktrace.WithBatcher(e), sdktrace.WithIDGenerator(ids), sdktrace.WithSampler(sdktrace.AlwaysSample()),
 		sdktrace.WithResource(resource.NewSchemaless(attrs...)))
@@ -98,10 +100,11 @@ func Start(c Config) (*Tracer, error) {
 	now := time.Now()
 	t.stepEnd, t.passEnd = now, now
 	ctx := context.Background()
+	if c.Rank > 0 || c.Attempt > 1 {
+		ctx = trace.ContextWithRemoteSpanContext(ctx, trace.NewSpanContext(root))
+	}
 	if c.Rank == 0 {
 		ctx, t.job = t.tracer.Start(ctx, "job", trace.WithTimestamp(now), trace.WithAttributes(attribute.String("gvw.job", c.Job), attribute.Int("gvw.ranks", max(1, c.Ranks))))
-	} else {
-		ctx = trace.ContextWithRemoteSpanContext(ctx, trace.NewSpanContext(trace.SpanContextConfig{TraceID: ids.job, SpanID: ids.root, TraceFlags: trace.FlagsSampled, Remote: true}))
 	}
 	t.ctx, t.attempt = t.tracer.Start(ctx, fmt.Sprintf("rank %d", c.Rank), trace.WithTimestamp(now),
 		trace.WithAttributes(attribute.Int("gvw.rank", c.Rank), attribute.Int64("gvw.attempt", int64(c.Attempt))))
@@ -196,7 +199,7 @@ func (t *Tracer) End(ctx context.Context, runErr error) error {
 	return t.exporter.first()
 }
 
-// generator makes the identities of spans. The job has fixed ones.
+// generator makes the identities of spans. The trace has a fixed one, and so has the span without a parent.
 type generator struct {
 	job  trace.TraceID
 	root trace.SpanID

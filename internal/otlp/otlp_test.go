@@ -145,6 +145,34 @@ func TestTrace(t *testing.T) {
 	}
 }
 
+// A later attempt of rank 0 has a span of the job of its own, below that of the first attempt.
+func TestAttemptsHaveSpansOfTheirOwn(t *testing.T) {
+	r := receive(t)
+	for attempt := range uint64(3) {
+		if err := start(t, Config{URL: r.URL, Job: "1/a", Attempt: attempt + 1}).End(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var root []byte
+	ids := map[string]string{} // parents
+	for _, s := range r.spans {
+		ids[string(s.GetSpanId())] = string(s.GetParentSpanId())
+		if s.GetName() == "job" && len(s.GetParentSpanId()) == 0 {
+			root = s.GetSpanId()
+		}
+	}
+	below := 0
+	for _, parent := range ids {
+		if parent == string(root) {
+			below++
+		}
+	}
+	// The attempt of the first, and the jobs of the others.
+	if len(ids) != 6 || below != 3 {
+		t.Errorf("got %d identities, %d of them below the first job, want 6 and 3", len(ids), below)
+	}
+}
+
 // Jobs with different keys have different traces.
 func TestJobsHaveTracesOfTheirOwn(t *testing.T) {
 	r := receive(t)
