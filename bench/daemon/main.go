@@ -19,7 +19,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"runtime"
 	"slices"
 	"strconv"
@@ -38,7 +37,7 @@ func main() {
 	flag.IntVar(&b.idle, "idle", 10_000, "idle connections, whose memory is measured")
 	flag.IntVar(&b.rounds, "rounds", 5, "measurements of each figure, of which the median counts")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := target.Context()
 	defer stop()
 	if err := b.run(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "daemon:", err)

@@ -19,7 +19,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -37,7 +36,7 @@ func main() {
 	flag.IntVar(&b.features, "features", 20, "features of a line")
 	flag.StringVar(&b.under, "under", "", "command that runs the server and the generator, such as chrt -r 1")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := target.Context()
 	defer stop()
 	if err := b.run(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "serve:", err)

@@ -13,7 +13,9 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"syscall"
 	"time"
@@ -61,6 +63,30 @@ type Server struct {
 	Name    string
 	Address string
 	command *exec.Cmd
+	ended   chan struct{} // closed when the server has ended
+}
+
+// parentEvery is the interval at which Context looks whether the parent has ended.
+const parentEvery = time.Second
+
+// Context returns a context that ends when the process is interrupted or terminated, and when its parent ends: go run
+// passes no signal on.
+func Context() (context.Context, context.CancelFunc) {
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	parent := os.Getppid()
+	go func() {
+		for tick := time.Tick(parentEvery); ; {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick:
+			}
+			if os.Getppid() != parent {
+				cancel()
+			}
+		}
+	}()
+	return ctx, cancel
 }
 
 // startWithin is the time for a server to listen.
@@ -72,7 +98,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Name: cfg.Name, Address: l.Addr().String()}
+	s := &Server{Name: cfg.Name, Address: l.Addr().String(), ended: make(chan struct{})}
 	_, port, _ := net.SplitHostPort(s.Address)
 	if err := l.Close(); err != nil {
 		return nil, err
@@ -83,8 +109,16 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	}
 	s.command = exec.CommandContext(ctx, args[0], args[1:]...)
 	s.command.Dir, s.command.Stderr = cfg.Dir, cfg.Stderr
-	s.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // vw's children end with it
-	if err := s.command.Start(); err != nil {
+	// vw's children end with it. It ends with this process, however that ends.
+	s.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread() // the signal is sent at the end of this thread
+		started <- s.command.Start()
+		<-s.ended
+	}()
+	if err := <-started; err != nil {
+		close(s.ended)
 		return nil, err
 	}
 	for began := time.Now(); ; time.Sleep(50 * time.Millisecond) {
@@ -103,4 +137,5 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 func (s *Server) Stop() {
 	_ = syscall.Kill(-s.command.Process.Pid, syscall.SIGTERM)
 	_ = s.command.Wait() // it ends by the signal
+	close(s.ended)
 }
