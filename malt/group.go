@@ -139,14 +139,8 @@ func (g *Group) counts() *traffic.Counts {
 	return n
 }
 
-// Report sends this rank's progress to the server with the next heartbeat. gvw jobs, gvw top and the page show it. If
-// p.Number is 0, the number of updates that the rank has sent is filled in.
-func (g *Group) Report(p Progress) {
-	if p.Number == 0 {
-		p.Number = g.counts().Rounds.Sent
-	}
-	g.member.Report(p)
-}
+// Report sends this rank's progress to the server with the next heartbeat. gvw jobs, gvw top and the page show it.
+func (g *Group) Report(p Progress) { g.member.Report(p) }
 
 // EdgeTraffic has the bytes between this rank and another one, headers included.
 type EdgeTraffic struct {

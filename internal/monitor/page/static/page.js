@@ -110,7 +110,7 @@ function draw() {
     ['ranks', `${s.joined} of ${s.total}`],
     ['pass', s.passes ? `${s.pass} of ${s.passes}` : String(s.pass)],
     ...(rest === null ? [] : [['remaining', (s.early ? 'at most ≈ ' : '≈ ') + span(rest)]]),
-    ['steps', count(s.steps)],
+    ...(s.pass && !s.steps ? [] : [['steps', count(s.steps)]]), // shared vectors have no steps
     ['examples', count(s.examples)],
     ...(rate === null ? [] : [['examples/s', count(Math.round(rate))]]),
     ...(sent === null ? [] : [['sent/s', bytes(sent)]]),
