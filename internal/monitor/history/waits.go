@@ -155,7 +155,7 @@ func (j *Job) activity(rank int) string {
 	r := &j.Ranks[rank]
 	s := &r.Status
 	text := r.Phase().String()
-	if r.Phase() == Computing && s.Step != "" {
+	if r.Phase() == Computing && s.Step != "" && s.Steps > 0 { // with shared vectors there are no steps
 		text += fmt.Sprintf(" after step %d (%s)", s.Steps, plain.Text(s.Step))
 	}
 	if t := s.Traffic; t != nil && t.Rounds.Sent > 0 {
