@@ -29,22 +29,27 @@ func number(p *float64) float64 {
 	return *p
 }
 
-// traffic returns the bytes that all ranks have received until the end of each pass. A step is in a pass if the middle of it
-// is: ranks end a step at slightly different times.
+// traffic returns the bytes that all ranks have received until the end of each pass, in steps and by shared vectors. A step is in a
+// pass if the middle of it is: ranks end a step at slightly different times.
 func traffic(r *record.Record) (bytes []float64, known bool) {
 	steps := slices.Clone(r.Steps)
 	middle := func(s *record.Step) float64 { return (s.Began + s.Time) / 2 }
 	slices.SortFunc(steps, func(a, b record.Step) int { return cmp.Compare(middle(&a), middle(&b)) })
 	sum, next := 0.0, 0
+	vectors := vectorBytes(r)
 	for _, p := range r.Passes {
 		for ; next < len(steps) && middle(&steps[next]) <= p.Time; next++ {
 			for _, n := range steps[next].Received {
 				sum += float64(n)
 			}
 		}
-		bytes = append(bytes, sum)
+		shared := 0.0
+		for _, counts := range vectors {
+			shared += received(counts, p.Time)
+		}
+		bytes = append(bytes, sum+shared)
 	}
-	return bytes, sum > 0
+	return bytes, sum > 0 || len(vectors) > 0
 }
 
 // curves returns the series of values of the passes of all runs. x returns a coordinate by position; nil: the run has none.

@@ -121,7 +121,7 @@ func TestLosses(t *testing.T) {
 	}{
 		{"pass", []float64{1, 2}, byPass.Series[1].X},
 		{"time", []float64{0.9, 2.9}, byTime.Series[1].X},
-		{"traffic", []float64{400, 500}, byTraffic.Series[1].X},
+		{"traffic", []float64{400, 3610}, byTraffic.Series[1].X},
 		{"held out", []float64{0.6, 0.4}, byPass.Series[0].Y},
 		{"train", []float64{0.5, 0.25}, byTraffic.Series[1].Y},
 	} {
@@ -152,6 +152,20 @@ func TestTimesOfRanks(t *testing.T) {
 	_, bytes := edges(read(t, "a", oldRun).Record)
 	if d := cmp.Diff(map[edge]float64{{0, 1}: 200, {1, 0}: 400}, bytes); d != "" {
 		t.Errorf("-want +got:\n%s", d)
+	}
+}
+
+// The bytes of shared vectors between two counts are interpolated, from 0 at the begin of the attempt.
+func TestReceived(t *testing.T) {
+	t.Parallel()
+	all := vectorBytes(read(t, "a", oldRun).Record)
+	if len(all) != 2 {
+		t.Fatalf("got %d attempts, want 2", len(all))
+	}
+	for at, want := range map[float64]float64{1000: 0, 1002: 0, 1002.05: 15, 1002.1: 30, 1002.55: 30 + 3030*0.5, 1003: 3060, 1010: 3060} {
+		if got := received(all[0], at); math.Abs(got-want) > 1e-3 {
+			t.Errorf("rank 0 has received %g bytes until %g, want %g", got, at, want)
+		}
 	}
 }
 

@@ -69,6 +69,42 @@ func exchanges(r *record.Record) (all []record.Vectors, pairs map[pair]both, sec
 	return all, pairs, to - from
 }
 
+// vectorBytes returns the counts of the attempts of all ranks, each in the order of time.
+func vectorBytes(r *record.Record) [][]record.Vectors {
+	sorted := slices.Clone(r.Vectors)
+	slices.SortStableFunc(sorted, func(a, b record.Vectors) int {
+		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Began, b.Began), cmp.Compare(a.Time, b.Time))
+	})
+	var all [][]record.Vectors
+	for i, e := range sorted {
+		if i == 0 || sorted[i-1].Rank != e.Rank || sorted[i-1].Began != e.Began {
+			all = append(all, nil)
+		}
+		all[len(all)-1] = append(all[len(all)-1], e)
+	}
+	return all
+}
+
+// received returns the bytes that an attempt has received until a time. Between two counts they are interpolated: a rank counts
+// at the ends of its passes, and not of all of them.
+func received(counts []record.Vectors, at float64) float64 {
+	began, before := counts[0].Began, 0.0
+	for _, c := range counts {
+		sum := 0.0
+		for _, x := range c.Edges {
+			sum += float64(x.Received)
+		}
+		if c.Time >= at {
+			if at <= began {
+				return before
+			}
+			return before + (sum-before)*(at-began)/(c.Time-began)
+		}
+		began, before = c.Time, sum
+	}
+	return before
+}
+
 // vectorSection adds what shared vectors have exchanged.
 func (v *view) vectorSection() {
 	begun := false
