@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/mattn/go-runewidth"
 	"pgregory.net/rapid"
 
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
@@ -125,7 +125,7 @@ func TestTopFitsTheTerminal(t *testing.T) {
 			}
 			marked := 0
 			for _, l := range lines {
-				if utf8.RuneCountInString(l) > max(columns-1, 0) || strings.ContainsFunc(l, unicode.IsControl) {
+				if runewidth.StringWidth(l) > max(columns-1, 0) || strings.ContainsFunc(l, unicode.IsControl) {
 					t.Fatalf("%d columns: %q", columns, l)
 				}
 				if strings.HasPrefix(l, "> ") {
