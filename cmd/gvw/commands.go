@@ -14,6 +14,7 @@ import (
 	"github.com/gvw-project/gvw/internal/search"
 	"github.com/gvw-project/gvw/internal/show"
 	"github.com/gvw-project/gvw/internal/tools"
+	"github.com/gvw-project/gvw/internal/tools/jobs"
 	"github.com/gvw-project/gvw/internal/tools/simulation"
 	"github.com/gvw-project/gvw/internal/train"
 )
@@ -222,7 +223,7 @@ The exit code is 0 if there are no faults.
 			}},
 		},
 		{
-			Name: "jobs", Run: tools.Jobs,
+			Name: "jobs", Run: jobs.Jobs,
 			Sets: []*cli.FlagSet{{
 				At: "gvw jobs", Specs: flags.Jobs,
 				Before: `gvw jobs lists the jobs of a spanning_tree server: their progress, the missing ranks,
@@ -237,7 +238,7 @@ and what each rank waits for.
 			}},
 		},
 		{
-			Name: "top", Run: tools.Top,
+			Name: "top", Run: jobs.Top,
 			Sets: []*cli.FlagSet{{
 				At: "gvw top", Specs: flags.Top,
 				Before: `gvw top is a live table of the jobs of a spanning_tree server, and of the ranks of a
@@ -253,7 +254,7 @@ j and k or the arrows select a job; enter shows its ranks, and the jobs again.
 			}},
 		},
 		{
-			Name: "cancel", Run: tools.Cancel,
+			Name: "cancel", Run: jobs.Cancel,
 			Sets: []*cli.FlagSet{{
 				At: "gvw cancel", Specs: flags.Cancel,
 				Before: `gvw cancel ends a job of a spanning_tree server: its ranks fail with exit code 6. JOB
