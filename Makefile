@@ -6,7 +6,7 @@
 # make test         all of the product, without Java, root or a guest: < 8 min
 # make test-all     everything that must hold before a commit lands, as in CI: < 25 min
 # make test-portable
-#                   builds for other systems; numeric packages on arm64 and without assembly
+#                   types on other systems; numeric packages on arm64 and without assembly
 # make test-hadoop  the tests on a real Hadoop, started here: Java 17, Maven, 92 MB of jars
 # make test-places  jobs that Slurm, mpirun and their like start here: Debian packages, root
 # make storm        1,000 jobs of real processes that something happens to, and a table
@@ -15,7 +15,7 @@
 # make storm-sim    10,000 jobs in memory that everything happens to, by seed
 # make kilonode     jobs of 500 processes on this machine, some of which are killed, and many small jobs: up to 8 GiB
 # make test-rdma    what goes over RDMA, in a guest with two emulated devices
-# make test-long    what is too slow for every run: long tests, fuzzing
+# make test-long    what is too slow for every run: long tests, fuzzing, builds for all platforms
 # make bench        micro-benchmarks; bench/README.md has the comparisons
 # make figures      measures and draws docs/figures; DATA names the directory of the data sets, ONLY some of
 #                   the figures, SPARK a Python with pyspark and numpy

@@ -6,7 +6,7 @@
 #
 #   scripts/test.sh check      make check: static checks and unit tests in their short form
 #   scripts/test.sh            make test: all of the product without Java, root or a guest
-#   scripts/test.sh portable   make test-portable: other systems, arm64, and no assembly
+#   scripts/test.sh portable   make test-portable: types on other systems, arm64, and no assembly
 #   scripts/test.sh all        make test-all: make test, make test-portable, Hadoop, launchers and RDMA; for CI
 #
 #   REQUIRE_ALL=1      tools and data that tests need must be present: a skip is a failure
@@ -92,15 +92,14 @@ report() {
 tidy() { go mod tidy -diff && (cd tools && go mod tidy -diff) && (cd tests/containers && go mod tidy -diff); }
 drawing() { (cd tools && go vet ./... && go test ./...); }
 
-builds() {
-	local target refusal ok=0
-	for target in linux/amd64 linux/arm64 darwin/arm64 windows/amd64; do
-		echo "$target"
-		# As in a release and in the wheel, whose tests have compiled most of linux/amd64.
-		GOOS=${target%/*} GOARCH=${target#*/} CGO_ENABLED=0 go build -trimpath ./... || ok=1
-	done
+# other_systems checks that all packages compile for each platform of a release and without
+# assembly. make test-long builds them.
+other_systems() {
+	local refusal ok=0
+	"$log/typecheck" -target linux/arm64 -target darwin/amd64 -target darwin/arm64 -target windows/amd64 -target windows/arm64 ./... || ok=1
+	"$log/typecheck" -tags noasm ./... || ok=1
 	echo "linux/386 is refused, with a reason"
-	refusal=$(GOARCH=386 CGO_ENABLED=0 go build ./internal/mem 2>&1) && ok=1
+	refusal=$("$log/typecheck" -target linux/386 ./internal/mem 2>&1) && ok=1
 	[[ $refusal == *gvwNeedsA64BitProcessor* ]] || ok=1
 	return $ok
 }
@@ -113,10 +112,10 @@ portable() {
 	local numeric emulator
 	numeric=$(go list ./internal/{fmath,kernels,link,mem,merand} ./internal/spantree/protocol \
 		./allreduce/{schedule,topo} ./feature ./loss ./model ./optim/...)
-	step builds builds
+	go build -o "$log/typecheck" ./internal/typecheck || note fail typecheck
+	step other-systems other_systems
 	# shellcheck disable=SC2086
 	step vet-noasm go vet -tags noasm $numeric
-	step build-noasm go build -tags noasm ./...
 	heading "numeric packages and formats without assembly"
 	# shellcheck disable=SC2086
 	gotest noasm -tags noasm $numeric

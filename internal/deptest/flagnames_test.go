@@ -38,7 +38,7 @@ func TestLibrariesNameNoFlags(t *testing.T) {
 		"cmd/", "bench/", "quickstart/", "tests/", "tools/",
 		"internal/cli/", "internal/flags/", "internal/files/", "internal/joinflags/", "internal/train/", "internal/run/", "internal/search/", "internal/mapper/", "internal/programs/", "internal/show/", "internal/tools/", // parts of gvw
 		"internal/compat/", // the table of vw's options
-		"internal/deps/", "internal/release/", "internal/manual/", "internal/deptest/", "internal/testsum/",
+		"internal/deps/", "internal/release/", "internal/manual/", "internal/deptest/", "internal/testsum/", "internal/typecheck/",
 	}
 	found := map[string]bool{}
 	for _, s := range allSources(t) {

@@ -219,6 +219,7 @@ var layers = []layer{
 	{"internal/release", []string{"internal/manual", "internal/cli"}, "a tool of the project: packages have the manual"},
 	{"internal/manual", []string{"internal/cli"}, "the manual is a function of tables of options"},
 	{"internal/testsum", nil, "a tool of the project, not of the product"},
+	{"internal/typecheck", nil, "a tool of the project, not of the product"},
 	{"internal/datasets", nil, "tests of all packages find data sets, so it imports none of them"},
 	{"internal/deptest", nil, "a tool of the project, not of the product"},
 }

@@ -105,6 +105,7 @@ var waits = map[string]wait{
 	"internal/release: release.build process":                {ends: asked, why: "the user who makes a release can interrupt the compiler"},
 	"internal/release: release.wheel process":                {ends: asked, why: "the user who makes a release can interrupt the build of the wheel"},
 	"internal/release: run process":                          {ends: asked, why: "the user who makes a release can interrupt git", n: 2},
+	"internal/typecheck: check process":                      {ends: asked, why: "the user who checks packages can interrupt go list"},
 	"internal/spantree/server: faultWriter.run range":        {ends: joined, why: "close ends it"},
 	"internal/spantree/server: startJournal select":          {ends: local, why: "the caller receives from done, or closes left"},
 
