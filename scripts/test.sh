@@ -129,6 +129,12 @@ portable() {
 	fi
 }
 
+# All but the race detector and RDMA compiles with the flags of a release, so that the release, the
+# wheel, images and all tests share one set of compiled packages. make check shares those of go build.
+flags=$(go env GOFLAGS)
+cgo=$(go env CGO_ENABLED)
+[ $tier = check ] || export GOFLAGS="$flags -trimpath" CGO_ENABLED=0
+
 [ $tier = check ] || step modules-and-tools scripts/fetch.sh
 if [ $tier = portable ]; then
 	portable
@@ -175,10 +181,10 @@ concurrent=$(go list ./... | grep -E "^$module/(allreduce|internal/(launch|link|
 others=$(go list ./... | grep -v "^$module/tests" | grep -vxF "$concurrent")
 
 # shellcheck disable=SC2086
-if [ "$(go env CGO_ENABLED)" = 1 ] && command -v "$(go env CC)" >/dev/null; then
+if [ "$cgo" = 1 ] && command -v "$(go env CC)" >/dev/null; then
 	heading "unit tests under the race detector, in their short form"
 	# By default each process of a race build sleeps for a second when it ends.
-	GORACE=${GORACE:-atexit_sleep_ms=10} gotest race -race -short $concurrent
+	GORACE=${GORACE:-atexit_sleep_ms=10} GOFLAGS=$flags CGO_ENABLED=1 gotest race -race -short $concurrent
 	heading "unit tests that the race detector's run left out or sampled"
 	remaining=$(testfiles $concurrent | "$log/testsum" -remaining "$log/race.json") || note fail remaining-tests
 	if [ -n "$remaining" ]; then gotest rest -run "${remaining%%$'\n'*}" ${remaining#*$'\n'}; fi
@@ -226,7 +232,7 @@ fi
 
 heading "RDMA, in a guest with two emulated devices"
 if scripts/setup-rdma.sh; then
-	step vet-rdma go vet -tags rdma ./allreduce/... ./malt/... ./cmd/... ./tests/rdma/...
+	step vet-rdma env CGO_ENABLED=1 go vet -tags rdma ./allreduce/... ./malt/... ./cmd/... ./tests/rdma/...
 	gotest rdma -count=1 ./tests/rdma
 else
 	echo "NO LIBIBVERBS: what needs its headers is left out."
