@@ -178,16 +178,17 @@ func (s shrinking) rank(ctx context.Context, c Config, smaller *allreduce.Config
 	return r.end(ctx)
 }
 
-// sampledMethods returns all methods, and in the short form every second one, from the i-th.
-func sampledMethods(t *testing.T, i int) (m []method) {
+// sampled returns all cases, and in the short form every n-th one, from the i-th.
+func sampled[T any](t *testing.T, all []T, i, n int) (some []T) {
+	t.Helper()
 	if !testing.Short() {
-		return recovered
+		return all
 	}
-	t.Log("sampled: every second method")
-	for ; i < len(recovered); i += 2 {
-		m = append(m, recovered[i])
+	t.Logf("sampled: one of %d cases", n)
+	for ; i < len(all); i += n {
+		some = append(some, all[i])
 	}
-	return m
+	return some
 }
 
 // A job continues without a rank. The progress of the others in the step does not matter: they
@@ -195,7 +196,7 @@ func sampledMethods(t *testing.T, i int) (m []method) {
 // no step was completed, the job equals one without that rank.
 func TestJobContinuesWithoutARank(t *testing.T) {
 	parts := deal(randomText(360), 3)
-	for _, m := range sampledMethods(t, 0) {
+	for _, m := range sampled(t, recovered, 1, 6) {
 		if m.name == "shuffle, metrics" || m.name == "test" { // the order goes by rank; a test ends after a step
 			continue
 		}
@@ -255,7 +256,7 @@ func TestJobContinuesWithoutARank(t *testing.T) {
 // of one process with its data.
 func TestLastRankContinues(t *testing.T) {
 	parts := deal(randomText(360), 3)
-	for _, m := range sampledMethods(t, 1) {
+	for _, m := range sampled(t, recovered, 4, 6) {
 		if m.name == "shuffle, metrics" || m.name == "test" {
 			continue
 		}

@@ -67,7 +67,7 @@ var batchMethods = map[string]func(*Config){
 // is minimised.
 func TestBatchFindsTheOptimum(t *testing.T) {
 	const n = 12
-	for _, tc := range []struct {
+	for _, tc := range sampled(t, []struct {
 		loss  string
 		exact optimtest.LossFunc
 		label func(float64, *rand.Rand) float32
@@ -78,7 +78,7 @@ func TestBatchFindsTheOptimum(t *testing.T) {
 		{"logistic", optimtest.Logistic, optimtest.Sign, 1},
 		{"squared", optimtest.Squared, optimtest.Noisy, 1},
 		{"poisson", optimtest.Poisson, optimtest.Count, 2},
-	} {
+	}, 1, 3) {
 		points := optimtest.RandomPoints(3, 200, n, tc.label)
 		problem := optimtest.Problem{Points: points, Loss: tc.exact, Lambda: make([]float64, n)}
 		for i := range problem.Lambda {
