@@ -155,8 +155,8 @@ func TestAnyScene(t *testing.T) {
 
 // TestAnySceneOverTCP checks the same over sockets, with random drivers.
 func TestAnySceneOverTCP(t *testing.T) {
-	for _, size := range []int{2, 3, 5} {
-		for _, name := range schedule.Names {
+	for nth, size := range []int{2, 3, 5} {
+		for _, name := range sampled(t, schedule.Names, nth, 3) {
 			s := scene{size: size, count: 10_007, root: size / 2, cfg: Config{Schedule: name, Chunk: 4 << 10}, seed: uint64(size) * uint64(name)}
 			t.Run(fmt.Sprint(size, name), func(t *testing.T) {
 				if size == 3 {

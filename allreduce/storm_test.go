@@ -156,10 +156,14 @@ func (st *storm) fault(began time.Time) {
 	}
 }
 
-// storms are the seeds to try.
-func storms(seeds int) (first, end int) {
+// storms are the seeds to try: those of GVW_STORM_SEEDS, else as many as given, in the short form a fifth of them.
+func storms(t *testing.T, seeds int) (first, end int) {
+	t.Helper()
 	if n, err := strconv.Atoi(os.Getenv("GVW_STORM_SEEDS")); err == nil {
 		seeds = n
+	} else if testing.Short() {
+		seeds /= 5
+		t.Log("sampled: a fifth of the storms")
 	}
 	first = 1
 	if n, err := strconv.Atoi(os.Getenv("GVW_STORM_SEED")); err == nil {
@@ -235,7 +239,7 @@ func TestStorm(t *testing.T) {
 	for total := 2; total <= 5; total++ {
 		models[total] = expected(t, total, stormSteps)
 	}
-	first, end := storms(300)
+	first, end := storms(t, 300)
 	for seed := first; seed < end; seed++ {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
@@ -269,7 +273,7 @@ func TestStormOfPresentRanks(t *testing.T) {
 
 // stormsOfSome plays storms in which not all ranks need be there at the end.
 func stormsOfSome(t *testing.T, seeds int, cfg Config) {
-	first, end := storms(seeds)
+	first, end := storms(t, seeds)
 	for seed := first; seed < end; seed++ {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
