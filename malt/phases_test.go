@@ -16,7 +16,7 @@ import (
 // third vector after the last round. All but the lost ranks come to the end, wherever a loss interrupts them: a rank
 // that has passed a call which others have not never waits for them in the next one.
 func TestPhasesEndAfterLosses(t *testing.T) {
-	for seed := range seeds(t, "GVW_PHASE_SEEDS", 200, 60) {
+	for seed := range seeds(t, "GVW_PHASE_SEEDS", 200, 20) {
 		bubble(t, fmt.Sprint(seed), func(t *testing.T) { newPhases(t, uint64(seed)).run() })
 	}
 }

@@ -20,7 +20,7 @@ import (
 // partitions and damaged bytes. No job hangs, ranks without a fault come to the end, and each model that is
 // left has a loss within 2 % of that of the same job without faults. GVW_STORM_SEEDS is the number of jobs.
 func TestStorm(t *testing.T) {
-	storms(t, seeds(t, "GVW_STORM_SEEDS", 60, 20), func(*testing.T) (Config, func()) { return Config{}, nil })
+	storms(t, seeds(t, "GVW_STORM_SEEDS", 60, 10), func(*testing.T) (Config, func()) { return Config{}, nil })
 }
 
 // storms runs drawn jobs with the ways of a configuration. If ways returns a function, a fault of some jobs calls it.

@@ -33,7 +33,7 @@ func TestZombiesAreRefused(t *testing.T) {
 					if time.Since(begun) > 15*time.Second && g.Rank() == zombie {
 						v.Values()[0] = 1000
 					}
-					time.Sleep(10 * time.Millisecond)
+					time.Sleep(50 * time.Millisecond)
 					if err := v.Scatter(ctx); err != nil {
 						return err
 					}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package malt
+
+import "testing"
+
+// sampled returns all cases, and in the short form every n-th one, from the i-th.
+func sampled[T any](t *testing.T, all []T, i, n int) (some []T) {
+	t.Helper()
+	if !testing.Short() {
+		return all
+	}
+	t.Logf("sampled: one of %d cases", n)
+	for ; i < len(all); i += n {
+		some = append(some, all[i])
+	}
+	return some
+}
