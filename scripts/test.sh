@@ -7,7 +7,7 @@
 #   scripts/test.sh check      make check: static checks and unit tests in their short form
 #   scripts/test.sh            make test: all of the product without Java, root or a guest
 #   scripts/test.sh portable   make test-portable: types on other systems, arm64, and no assembly
-#   scripts/test.sh all        make test-all: make test, make test-portable, Hadoop, launchers and RDMA; for CI
+#   scripts/test.sh all        make test-all: make test, make test-portable, manifests, Hadoop, launchers and RDMA; for CI
 #
 #   REQUIRE_ALL=1      tools and data that tests need must be present: a skip is a failure
 #   REQUIRE_SHARED=1   the data sets beside the repository must be present
@@ -143,7 +143,7 @@ fi
 step gofmt silent gofmt -l .
 step gofumpt silent go tool -modfile=tools/go.mod gofumpt -l .
 step vet go vet ./...
-[ $tier = check ] || step vet-containers go -C tests/containers vet ./...
+[ $tier != all ] || step vet-containers go -C tests/containers vet ./...
 step tools drawing
 step staticcheck go tool -modfile=tools/go.mod staticcheck ./...
 
@@ -202,12 +202,12 @@ heading "end-to-end tests"
 # shellcheck disable=SC2046
 gotest e2e -count=1 -parallel $((3 * processors)) $(go list ./tests/... | grep -v "^$module/tests/\(hadoop\|hadoop/secure\|kilonode\|places\|rdma\)\$")
 
-heading "manifests and images"
-(cd tests/containers && gotest containers -count=1 ./...)
-
 [ $tier = all ] || report
 
 portable
+
+heading "manifests and images"
+(cd tests/containers && gotest containers -count=1 ./...)
 
 heading "250 ranks on this machine"
 gotest kilonode -count=1 ./tests/kilonode
