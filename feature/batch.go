@@ -83,6 +83,11 @@ type Batch struct {
 	// Config.Names is set.
 	Names    []Name
 	NameText []byte
+
+	// Whole are vw's numbers of Features, one each, before they are reduced to the size of the table
+	// (limit.go). Those behind the features of the namespaces are 0. It is empty unless Config.Whole
+	// is set, or if there are interactions, or if the batch is from a cache.
+	Whole []uint64
 }
 
 // Name is the position of a feature's name in Batch.NameText.
@@ -101,10 +106,20 @@ func (b *Batch) Reset() {
 	b.Warnings = b.Warnings[:0]
 	b.Names = b.Names[:0]
 	b.NameText = b.NameText[:0]
+	b.Whole = b.Whole[:0]
 }
 
 // FeaturesOf returns the features of ex, in the order in which vw sums them.
 func (b *Batch) FeaturesOf(ex *Example) []Feature { return b.Features[ex.FeatLo:ex.FeatHi] }
+
+// WholeOf returns the numbers of FeaturesOf before they are reduced to the size of the table; nil
+// where they are not kept.
+func (b *Batch) WholeOf(ex *Example) []uint64 {
+	if len(b.Whole) != len(b.Features) {
+		return nil
+	}
+	return b.Whole[ex.FeatLo:ex.FeatHi]
+}
 
 // TagOf returns the tag of ex.
 func (b *Batch) TagOf(ex *Example) []byte { return b.Tags[ex.TagLo:ex.TagHi] }

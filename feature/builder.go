@@ -2,7 +2,10 @@
 
 package feature
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Builder builds examples for the parsers of all formats. A parser passes it the
 // contents of a line in their order; the builder implements vw's rules for hashes, the
@@ -52,7 +55,8 @@ type Builder struct {
 	oldNames []Name
 	oldSpans []Span
 
-	limits   bool     // --feature_limit or --sort_features is set, and numbers are kept whole
+	wholes   bool     // Config.Whole is set
+	limits   bool     // numbers are kept whole, for --feature_limit, --sort_features or Config.Whole
 	cut      uint64   // kept bits of these numbers: all, or with Config.Cut those of the index
 	whole    []uint64 // whole numbers of the example's features: see limit.go
 	oldWhole []uint64
@@ -99,7 +103,8 @@ func (b *Builder) init(cfg *Config) error {
 	if b.shape, err = newShape(cfg); err != nil {
 		return err
 	}
-	b.limits, b.cut = len(cfg.Limits) > 0 || cfg.SortFeatures, math.MaxUint64
+	b.wholes = cfg.Whole && !cfg.Expands()
+	b.limits, b.cut = len(cfg.Limits) > 0 || cfg.SortFeatures || b.wholes, math.MaxUint64
 	if cfg.Cut {
 		b.cut = uint64(b.mask)
 	}
@@ -284,6 +289,10 @@ func (b *Builder) End() error {
 		if err := b.expand(dst); err != nil {
 			return b.tooMany(dst, err)
 		}
+	}
+	if b.wholes {
+		dst.Whole = slices.Grow(append(dst.Whole[:ex.FeatLo], b.whole...), len(dst.Features))[:len(dst.Features)]
+		clear(dst.Whole[int(ex.FeatLo)+len(b.whole):])
 	}
 	dst.Examples = append(dst.Examples, *ex)
 	return nil

@@ -89,6 +89,9 @@ type Config struct {
 	// Names keeps the name of every feature in Batch.Names. It costs time and
 	// memory, and a cache has no room for names.
 	Names bool
+	// Whole keeps vw's number of every feature in Batch.Whole, before it is reduced to the size of
+	// the table. It costs time, and a cache has no room for these numbers.
+	Whole bool
 	// Strict makes a malformed line an error (--strict_parse). False: vw's
 	// recovery and a warning.
 	Strict bool

@@ -3,12 +3,15 @@
 package learn
 
 import (
+	"slices"
+
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/feature/csr"
 	"github.com/gvw-project/gvw/feature/csv"
 	"github.com/gvw-project/gvw/feature/json"
 	"github.com/gvw-project/gvw/feature/libsvm"
 	"github.com/gvw-project/gvw/feature/stream"
+	"github.com/gvw-project/gvw/learn/internal/reduction"
 	"github.com/gvw-project/gvw/model"
 )
 
@@ -95,6 +98,7 @@ func (c *Config) features() feature.Config {
 		Labels:     c.labels(),
 		ClassNames: c.OAA.names(),
 		Names:      c.named(),
+		Whole:      slices.ContainsFunc(c.Learner.learners(), func(s reduction.Spec) bool { return s.Whole }),
 		Strict:     c.Data.Strict,
 		MaxLine:    c.Data.MaxLine,
 	}

@@ -222,7 +222,7 @@ func (c *Config) keeps() bool {
 // forTesting returns the rule without adaptive and normalised sums. Predicting needs weights
 // only, which take less memory.
 func forTesting(rule sgd.Config) sgd.Config {
-	rule.Adaptive, rule.Normalized, rule.Adax = false, false, false
+	rule.Adaptive, rule.Normalized, rule.Invariant, rule.Adax = false, false, false, false
 	return rule
 }
 

@@ -304,8 +304,11 @@ func (c *Config) startRows(plan *reduction.Plan, s *sgd.Slots, loaded bool) {
 func (r *runner) reduced() (*sgdstage.Reduced, error) {
 	c, rule := &r.cfg, r.rule
 	pitch := rule.Stride()
-	if c.TestOnly && !c.keeps() {
-		rule, c.Model.PredictOnly = forTesting(rule), true
+	if c.TestOnly {
+		pitch = 1 // in a test vw's table has only weights
+		if !c.keeps() {
+			rule, c.Model.PredictOnly = forTesting(rule), true
+		}
 	}
 	spec := c.Learner.learners()[0]
 	plan, err := spec.New(c.Learner.Options)
@@ -319,7 +322,8 @@ func (r *runner) reduced() (*sgdstage.Reduced, error) {
 	}
 	env := &reduction.Env{
 		Base: slots, Loss: r.tally.Loss, Seed: uint64(c.Model.Start.Seed), Random: &c.Model.Start.Seed,
-		Given: uint64(c.given.seed), L2: float32(c.Reg.L2), Fixed: r.tally.Fixed,
+		L2: float32(c.Reg.L2), Fixed: r.tally.Fixed,
+		NoConstant: c.Features.NoConstant, Testing: c.TestOnly,
 	}
 	for _, set := range c.Features.Namespaces.Crossed() {
 		if len(set) == 2 {
@@ -385,7 +389,7 @@ func (r *runner) reduced() (*sgdstage.Reduced, error) {
 	}
 	o := r.onlineConfig(rule, c.Passes)
 	if classifier == nil {
-		return sgdstage.NewReduced(o, env, learner, spec.PredictsFirst, layout), nil
+		return sgdstage.NewReduced(o, env, learner, &spec, layout), nil
 	}
 	labels := c.classLabels(spec.Labels, plan.Classes)
 	labels.Any = plan.AnyLabel

@@ -5,7 +5,6 @@ package tests
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 )
 
@@ -25,7 +24,8 @@ var composedDraws = []composedDraw{
 	{words: "--lrqfa abc1"},
 	{words: "--nn 2", crosses: true},
 	{words: "--nn 3 --inpass", crosses: true},
-	{words: "--nn 3 --dropout", unkept: "--meanfield", crosses: true},
+	{words: "--nn 3 --dropout", crosses: true},
+	{words: "--nn 2 --dropout --inpass", unkept: "--meanfield", crosses: true},
 	{words: "--new_mf 2 -q ab"},
 	{words: "--rank 2 -q ab -q bc", plain: true},
 	{words: "--bootstrap 3", crosses: true},
@@ -85,24 +85,11 @@ func drawComposed(rng *rand.Rand) optionSet {
 		s.add(fmt.Sprintf("-k --cache_file CACHE --passes %d", 2+rng.IntN(3)) + []string{"", " --holdout_off", " --holdout_period 4"}[rng.IntN(3)])
 		some(4, "--decay_learning_rate 0.9")
 	}
-	if s.has("--nn") || strings.HasPrefix(learner.words, "--lrq") {
-		// Regularisation makes weights 0, from which the learner moves them at random, even in tests by vw. Its network
-		// has a bias beside --noconstant, too.
-		s.units = slices.DeleteFunc(s.units, func(u unit) bool {
-			return slices.Contains([]string{"--l1", "--l2", "--noconstant"}, u.words[0])
-		})
+	if strings.HasPrefix(learner.words, "--lrq") {
+		some(6, "--ngram 2", "--ngram a2 --skips a1")
 	}
 	if strings.Contains(learner.words, "dropout") || s.has("--bootstrap") || s.has("adaptive") {
 		some(2, "--random_seed 7")
 	}
 	return s
-}
-
-// common reports whether a line is none of those on which composed learners of vw and gvw are known to differ. Boosting
-// in vw counts an example of weight 0, and --lrq in vw draws the first weights of an anonymous feature by its number
-// beyond the table.
-func common(line string) bool {
-	label, features, _ := strings.Cut(line, "|")
-	words := strings.Fields(label)
-	return (len(words) < 2 || words[1] != "0") && !strings.Contains(features, " :") && !strings.Contains(features, "\t:")
 }

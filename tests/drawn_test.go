@@ -41,6 +41,9 @@ func TestDrawnOptionsAgreeWithVW(t *testing.T) {
 				for seed := w; seed < drawnSets+drawnMore; seed += workers {
 					c.draw(uint64(seed))
 					why, wrong := c.check(t)
+					if wrong != "" && seed >= drawnSets && c.trembles(t) {
+						why, wrong = "vw's predictions depend on the last bits of the learning rate", ""
+					}
 					mu.Lock()
 					if why == "" {
 						counted++
@@ -80,10 +83,6 @@ func (c *drawnCase) draw(seed uint64) {
 	}
 	text, permuted := drawText(rng, drawnLines, c.set.kind)
 	c.lines, c.other = strings.SplitAfter(text, "\n"), strings.SplitAfter(permuted, "\n")
-	if seed >= drawnSets {
-		other := func(line string) bool { return !common(line) }
-		c.lines, c.other = slices.DeleteFunc(c.lines, other), slices.DeleteFunc(c.other, other)
-	}
 }
 
 // check runs the set. why gives the reason if the set does not count, wrong the difference.
@@ -141,6 +140,30 @@ func (c *drawnCase) check(t *testing.T) (why, wrong string) {
 		}
 	}
 	return why, ""
+}
+
+// trembles reports whether vw's own predictions, also those of its model, move if the learning rate
+// grows by a millionth: they are then sums of steps that cancel each other, and rounding decides.
+func (c *drawnCase) trembles(t *testing.T) bool {
+	t.Helper()
+	options, predicting := c.set.words()
+	rate := 0.5
+	if i := slices.Index(options, "-l"); i >= 0 {
+		if _, err := fmt.Sscan(options[i+1], &rate); err != nil {
+			t.Fatal(err)
+		}
+		options = without(options, i, 2)
+	} else if !c.set.has("--normalized") && (c.set.has("--adaptive") || c.set.has("--adax")) {
+		rate = 10 // vw's default for these rules
+	}
+	var all [2][]string
+	for i, r := range []float64{rate, rate * (1 + 1e-6)} {
+		trained := c.runVW(t, "moved", "text", append(slices.Clone(options), "-l", fmt.Sprint(r), "-f", "moved.model"))
+		tested := c.runVW(t, "tt", "text", append(slices.Clone(predicting), "-t", "-i", "moved.model"))
+		all[i] = append(trained.predictions, tested.predictions...)
+	}
+	d, _ := distance(all[1], all[0])
+	return !(d < tolWeight)
 }
 
 // reader is a run with a model.

@@ -138,9 +138,9 @@ func (s *Slots) First(i uint32) uint32 { return i << s.shift & s.mask }
 // Floats returns the number of the first float of the first weight of the feature with index i in
 // vw's table, and the number of floats per weight. vw draws initial values by such numbers, to
 // which it applies no mask.
-func (s *Slots) Floats(i uint32) (first, pitch uint64) {
+func (s *Slots) Floats(i uint64) (first, pitch uint64) {
 	pitch = uint64(s.pitch)
-	return uint64(i) << s.shift * pitch, pitch
+	return i << s.shift * pitch, pitch
 }
 
 // Append appends features with the number of their first weight to dst.

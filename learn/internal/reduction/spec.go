@@ -31,6 +31,10 @@ type Spec struct {
 	// PredictsFirst reports whether vw predicts an example before it learns from it, so that the
 	// prediction that it shows is within the range of earlier labels.
 	PredictsFirst bool
+	// Weightless reports whether it learns from examples of weight 0, too.
+	Weightless bool
+	// Whole reports whether the learner needs vw's numbers of features (feature.Config.Whole).
+	Whole bool
 	// Labels is the kind of labels that it learns. Zero: simple ones.
 	Labels feature.LabelKind
 	// Variant returns what vw's banner has behind the name; nil: nothing.
@@ -121,12 +125,14 @@ type Env struct {
 	Base   *sgd.Slots
 	Loss   loss.Loss
 	Seed   uint64        // of the options or of the loaded model
-	Given  uint64        // seed of the options
 	Random *merand.State // vw's generator, which has drawn the initial weights
 	L2     float32       // regularisation
 	Before loss.Range    // of predictions before the label of the example that Learn gets
 	Cross  [][2]byte     // pairs of namespaces that the options cross
 	Fixed  bool          // the range of predictions does not follow the labels
+
+	NoConstant bool // examples have no constant feature
+	Testing    bool // nothing is learned from the examples
 }
 
 // Result is the prediction for an example.
@@ -206,8 +212,8 @@ type Reporter interface {
 	// AppendPrediction appends a line of -p, without its end. score is the prediction through the
 	// link.
 	AppendPrediction(dst []byte, score float32, tag []byte) []byte
-	// AppendRaw appends a line of -r, without tag and end.
-	AppendRaw(dst []byte) []byte
+	// AppendRaw appends the lines of -r. The last one has neither tag nor end.
+	AppendRaw(dst, tag []byte) []byte
 }
 
 // LossOf returns the loss of a prediction, 0 for an example without a label.

@@ -24,14 +24,15 @@ import (
 // reduction). Its passes, averages, snapshots and models are those of Online.
 type Reduced struct {
 	Online
-	env     *reduction.Env
-	slots   *sgd.Slots // of env
-	learner any        // reduction.Learner, or the reduction.Classifier of classes
-	visit   examples.Visit
-	classes *classified // of labels other than simple ones; nil: labels are simple
-	sums    jobSums     // of the linear learners
-	layout  Layout
-	before  bool // predictions that are shown are within the range before the example's label
+	env        *reduction.Env
+	slots      *sgd.Slots // of env
+	learner    any        // reduction.Learner, or the reduction.Classifier of classes
+	visit      examples.Visit
+	classes    *classified // of labels other than simple ones; nil: labels are simple
+	sums       jobSums     // of the linear learners
+	layout     Layout
+	weightless bool // Spec.Weightless
+	before     bool // predictions that are shown are within the range before the example's label
 
 	state    reduction.Stateful // the learner, if it has state; nil: it has none
 	steady   bool               // predictions leave that state as it is
@@ -60,10 +61,9 @@ func (l Layout) View(s *sgd.Slots) model.View {
 }
 
 // NewReduced returns the stage of a learner in env.
-// before shows predictions within the range before the example's label (Spec.PredictsFirst).
-func NewReduced(c OnlineConfig, env *reduction.Env, learner reduction.Learner, before bool, layout Layout) *Reduced {
+func NewReduced(c OnlineConfig, env *reduction.Env, learner reduction.Learner, spec *reduction.Spec, layout Layout) *Reduced {
 	m := newReduced(c, env.Base, learner)
-	m.env, m.before, m.layout = env, before, layout
+	m.env, m.before, m.weightless, m.layout = env, spec.PredictsFirst, spec.Weightless, layout
 	m.visit = func(b *feature.Batch, ex *feature.Example, held bool) error { return m.process(learner, b, ex, held) }
 	m.judge = func(sums *metric.Sums, b *feature.Batch, ex *feature.Example, r loss.Range) float32 {
 		return m.judgeOne(learner, sums, b, ex, r)
@@ -137,7 +137,7 @@ func (m *Reduced) process(l reduction.Learner, b *feature.Batch, ex *feature.Exa
 		m.follows.Advance(ex)
 	}
 	var r reduction.Result
-	if learns && ex.Labeled() && ex.Weight > 0 {
+	if learns && ex.Labeled() && (ex.Weight > 0 || m.weightless && ex.Weight == 0) {
 		var shown reduction.Result
 		aside := m.before && (m.steady || t.Before != t.Seen || m.Rule.L1 != 0 || m.Rule.L2 != 0) // updates move the state, the range and what is due
 		if aside {
@@ -154,6 +154,9 @@ func (m *Reduced) process(l reduction.Learner, b *feature.Batch, ex *feature.Exa
 			r.Score = shown.Score // as in vw the loss is that of learning
 		}
 	} else {
+		if m.before && learns && ex.Labeled() { // of weight 0
+			m.slots.Whole.Range = t.Before
+		}
 		r = l.Predict(b, ex)
 		if m.layout.Rows > 0 {
 			m.slots.End(ex) // vw's own rules count all examples into the time

@@ -125,8 +125,8 @@ type Lines interface {
 	// AppendPrediction appends a line of -p, without its end. score is the prediction through the
 	// link.
 	AppendPrediction(dst []byte, score float32, tag []byte) []byte
-	// AppendRaw appends a line of -r, without tag and end.
-	AppendRaw(dst []byte) []byte
+	// AppendRaw appends the lines of -r. The last one has neither tag nor end.
+	AppendRaw(dst, tag []byte) []byte
 }
 
 // AccountAs is Account for predictions whose lines have another form.
@@ -138,7 +138,7 @@ func (t *Tally) AccountAs(b *feature.Batch, ex *feature.Example, held bool, clip
 		}
 	}
 	if out := t.Files.Raw; out != nil && !t.Files.Mute {
-		if err := out.AddLine(lines.AppendRaw(out.Buf[:0]), b.TagOf(ex)); err != nil {
+		if err := out.AddLine(lines.AppendRaw(out.Buf[:0], b.TagOf(ex)), b.TagOf(ex)); err != nil {
 			return err
 		}
 	}

@@ -32,6 +32,7 @@ var Spec = reduction.Spec{
 		{Name: "gamma", Kind: reduction.Number, Arg: "G", Help: "edge of a learner over chance, for BBM", Default: "0.1"},
 	},
 	Above:         true,
+	Weightless:    true, // the votes follow it, as in vw
 	PredictsFirst: true,
 	Variant: func(v reduction.Values) string {
 		if alg := v.Word("alg", bbm); alg != bbm {

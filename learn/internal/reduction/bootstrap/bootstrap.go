@@ -176,7 +176,7 @@ func (l *learner) AppendPrediction(dst []byte, score float32, tag []byte) []byte
 }
 
 // AppendRaw appends the raw score of each learner.
-func (l *learner) AppendRaw(dst []byte) []byte {
+func (l *learner) AppendRaw(dst, _ []byte) []byte {
 	for i, v := range l.raw {
 		if i > 0 {
 			dst = append(dst, ' ')

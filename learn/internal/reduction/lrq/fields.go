@@ -18,6 +18,7 @@ var FieldAware = reduction.Spec{
 	Options: []reduction.Option{
 		{Name: "lrqfa", Kind: reduction.Word, Arg: "ABCK", Help: "cross namespaces A, B and C by K products, with weights for each other namespace; like uic4", Kept: true},
 	},
+	Whole:    true,
 	Excludes: excludes,
 	New:      planFields,
 }

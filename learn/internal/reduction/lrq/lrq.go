@@ -26,6 +26,7 @@ var Spec = reduction.Spec{
 		{Name: "lrq", Kind: reduction.Words, Arg: "ABK", Help: "cross namespaces A and B by K products, whose factors are learned; like ui10", Kept: true},
 		{Name: "lrqdropout", Kind: reduction.Flag, Help: "learn with half of the products, drawn for each example", Kept: true},
 	},
+	Whole:    true,
 	Excludes: excludes,
 	New:      plan,
 }
@@ -135,7 +136,7 @@ func (l *learner) multiply(b *feature.Batch, ex *feature.Example, which uint64, 
 		scale = 0.5
 	}
 	base := l.env.Base
-	fs := b.FeaturesOf(ex)
+	fs, whole := b.FeaturesOf(ex), b.WholeOf(ex)
 	for _, p := range l.pairs {
 		a, z := which%2, (which+1)%2
 		left, right := l.spans[p.ns[a]], l.spans[p.ns[z]]
@@ -149,7 +150,11 @@ func (l *learner) multiply(b *feature.Batch, ex *feature.Example, which uint64, 
 				at := l.placed[i].Index + uint32(p.slot[a]+n)
 				w := base.At(at)
 				if learns && w == 0 { // away from the saddle point
-					first, pitch := base.Floats(fs[i].Index)
+					number := uint64(fs[i].Index)
+					if whole != nil {
+						number = whole[i]
+					}
+					first, pitch := base.Floats(number)
 					s := merand.State(first + uint64(p.slot[a]+n)*pitch)
 					w = s.Float() * p.half / p.root
 					base.Set(at, w)

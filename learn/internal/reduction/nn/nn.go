@@ -60,17 +60,21 @@ type learner struct {
 	seed    merand.State // of dropout
 	squared loss.Loss
 
-	bias    [1]feature.Feature // of the hidden units
-	hidden  []float32          // scores of the units
-	out     []feature.Feature  // features of the output: the units, and a constant unless inpass is set
+	bias    []feature.Feature // of the hidden units; empty: none
+	hidden  []float32         // scores of the units
+	out     []feature.Feature // features of the output: the units, and a constant unless inpass is set
 	dropped []bool
+	scale   float32            // factor on the values of units that are not dropped
 	placed  []feature.Feature  // the example's features
 	all     []feature.Feature  // those of the output of an example
 	own     feature.Example    // with labels of the units
 	one     feature.Example    // with weight 1, for a single weight
 	at      [1]feature.Feature // that weight
 
-	raw float32 // of the last prediction
+	first float32 // squares of the units as the output first learns
+	raw   float32 // of the last prediction
+	twice bool    // both halves of the units have learned
+	other float32 // prediction of the second half
 }
 
 var (
@@ -84,13 +88,16 @@ func newLearner(e *reduction.Env, k int, inpass, drops bool) (*learner, error) {
 		return nil, err
 	}
 	l := &learner{
-		env: e, k: k, inpass: inpass, drops: drops, seed: merand.State(e.Given), squared: squared,
+		env: e, k: k, inpass: inpass, drops: drops, seed: merand.State(e.Seed), squared: squared,
 		hidden: make([]float32, k), dropped: make([]bool, k), one: feature.Example{Weight: 1},
 	}
 	mask := e.Base.Mask()
 	_, pitch := e.Base.Floats(0)
-	l.bias[0] = feature.Feature{Index: uint32(biasFloat/pitch) & mask, Value: 1}
-	if uint64(l.bias[0].Index)+uint64(k) > uint64(mask) {
+	bias := feature.Feature{Index: uint32(biasFloat/pitch) & mask, Value: 1}
+	if !e.NoConstant {
+		l.bias = append(l.bias, bias)
+	}
+	if uint64(bias.Index)+uint64(k) > uint64(mask) {
 		return nil, fmt.Errorf("%d weights are too few for %d units", uint64(mask)+1, k)
 	}
 	e.Base.Absolute(k)
@@ -114,30 +121,27 @@ func (l *learner) SetState(words []uint64) {
 
 // units computes the scores of the hidden units. Those at the saddle point at 0 are moved away
 // from it, even in tests, as in vw.
-func (l *learner) units(b *feature.Batch, ex *feature.Example) {
+func (l *learner) units(b *feature.Batch, ex *feature.Example, drops bool) {
 	base := l.env.Base
 	trueLoss, labels := base.With(l.squared, hiddenRange)
-	for i := range l.k {
-		if _, p := base.Predict(i, l.bias[:], 0); p == 0 {
+	base.Scores(l.hidden, l.bias, 0) // of all units before the first one learns, which changes the regularisation
+	for i, p := range l.hidden {
+		if p == 0 {
 			l.one.Label = l.env.Random.Float() - 0.5
-			base.Learn(i, l.bias[:], &l.one)
+			base.Learn(i, l.bias, &l.one)
 		}
 	}
 	l.placed = base.Append(l.placed[:0], b.FeaturesOf(ex))
 	base.Scores(l.hidden, l.placed, ex.Initial)
 	for i, h := range l.hidden {
 		l.hidden[i] = hiddenRange.Clip(h)
-		l.dropped[i] = l.drops && l.seed.Float() < 0.5
+		l.dropped[i] = drops && l.seed.Float() < 0.5
 	}
 	base.With(trueLoss, labels)
-}
-
-// scale returns the factor on the values of units that are not dropped.
-func (l *learner) scale() float32 {
-	if l.drops {
-		return 2
+	l.scale = 1
+	if drops {
+		l.scale = 2
 	}
-	return 1
 }
 
 // output computes the features of the output from the scores of the units.
@@ -147,7 +151,7 @@ func (l *learner) output(b *feature.Batch, ex *feature.Example) []feature.Featur
 	for i, h := range l.hidden {
 		l.out[i].Value = 0
 		if !l.dropped[i] {
-			l.out[i].Value = l.scale() * tanh(h)
+			l.out[i].Value = l.scale * tanh(h)
 		}
 		l.at[0] = feature.Feature{Index: l.out[i].Index, Value: 1}
 		if _, w := base.Predict(l.k, l.at[:], 0); w == 0 {
@@ -180,20 +184,24 @@ func (l *learner) output(b *feature.Batch, ex *feature.Example) []feature.Featur
 }
 
 func (l *learner) Predict(b *feature.Batch, ex *feature.Example) reduction.Result {
-	l.units(b, ex)
+	l.units(b, ex, false)
+	l.twice = false
 	raw, score := l.env.Base.Predict(l.k, l.output(b, ex), ex.Initial)
+	if l.env.Testing && ex.Labeled() {
+		l.env.Base.End(ex) // vw's time, from which the steps of the units follow
+	}
 	l.raw = raw
 	return reduction.Result{Raw: raw, Score: score, Loss: l.env.LossOf(score, ex)}
 }
 
 func (l *learner) Learn(b *feature.Batch, ex *feature.Example) reduction.Result {
-	l.units(b, ex)
-	raw, score := l.learn(b, ex)
-	if l.drops { // the other units, too
+	l.units(b, ex, l.drops)
+	raw, score := l.learn(b, ex, false)
+	if l.twice = l.drops; l.twice { // the other units, too
 		for i := range l.dropped {
 			l.dropped[i] = !l.dropped[i]
 		}
-		l.learn(b, ex)
+		l.other, _ = l.learn(b, ex, true)
 	}
 	l.env.Base.End(ex)
 	l.raw = raw
@@ -201,25 +209,37 @@ func (l *learner) Learn(b *feature.Batch, ex *feature.Example) reduction.Result 
 }
 
 // learn lets the output learn the label, and the units what the output asks for.
-func (l *learner) learn(b *feature.Batch, ex *feature.Example) (raw, score float32) {
+func (l *learner) learn(b *feature.Batch, ex *feature.Example, second bool) (raw, score float32) {
 	base := l.env.Base
 	l.own = *ex
+	fs := l.output(b, ex)
+	hidden := ex.HiddenSquares
 	if !l.inpass {
 		l.own.HiddenSquares = 0
+	} else { // vw sums the squares once for all updates of an example: with a constant, and the units of the first half
+		own := float32(0)
+		for i := range l.out {
+			own += float32(l.out[i].Value * l.out[i].Value)
+		}
+		if !second {
+			l.first = own
+		}
+		hidden += 1 + l.first
+		l.own.HiddenSquares = hidden - own
 	}
-	raw, score = base.Learn(l.k, l.output(b, ex), &l.own)
+	raw, score = base.Learn(l.k, fs, &l.own)
 	gradient := l.env.Loss.First(base.Whole.Range, score, ex.Label)
 	if gradient == 0 {
 		return raw, score
 	}
 	trueLoss, labels := base.With(l.squared, hiddenRange)
-	l.own.HiddenSquares = ex.HiddenSquares
+	l.own.HiddenSquares = hidden
 	for i, h := range l.hidden {
 		if l.dropped[i] {
 			continue
 		}
-		sigma := l.out[i].Value / l.scale()
-		slope := l.scale() * (1 - float32(sigma*sigma))
+		sigma := l.out[i].Value / l.scale
+		slope := l.scale * (1 - float32(sigma*sigma))
 		l.at[0] = feature.Feature{Index: l.out[i].Index, Value: 1}
 		_, w := base.Predict(l.k, l.at[:], 0)
 		step := float32(float32(0.5*w)*gradient) * slope
@@ -236,8 +256,18 @@ func (l *learner) AppendPrediction(dst []byte, score float32, tag []byte) []byte
 	return reduction.AppendTag(reduction.AppendNumber(dst, score), tag)
 }
 
-// AppendRaw appends the score and the value of each unit, and the raw prediction.
-func (l *learner) AppendRaw(dst []byte) []byte {
+// AppendRaw appends the score and the value of each unit, and the raw prediction. If the other half of the
+// units has learned, too, it appends a second line with the prediction of each half, as vw does.
+func (l *learner) AppendRaw(dst, tag []byte) []byte {
+	dst = l.appendRaw(dst)
+	if l.twice {
+		dst = append(reduction.AppendTag(dst, tag), '\n')
+		dst = strconv.AppendFloat(append(l.appendRaw(dst), ' '), float64(l.other), 'g', 6, 64)
+	}
+	return dst
+}
+
+func (l *learner) appendRaw(dst []byte) []byte {
 	for i, h := range l.hidden {
 		if i > 0 {
 			dst = append(dst, ' ')

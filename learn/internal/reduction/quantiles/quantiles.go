@@ -95,7 +95,7 @@ func (l *learner) AppendPrediction(dst []byte, _ float32, tag []byte) []byte {
 }
 
 // AppendRaw appends all quantiles before their limitation to the range.
-func (l *learner) AppendRaw(dst []byte) []byte { return appendAll(dst, l.raw) }
+func (l *learner) AppendRaw(dst, _ []byte) []byte { return appendAll(dst, l.raw) }
 
 func appendAll(dst []byte, numbers []float32) []byte {
 	for i, v := range numbers {
