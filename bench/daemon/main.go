@@ -9,7 +9,8 @@
 //
 // Both servers test one model. Clients of this program send the lines of a drawn data set: in pipelines, where a client
 // sends all lines while it reads the answers, and in turns, where it reads the answer to a line before it sends the next
-// one. The servers take turns, and each figure is the median of the rounds. The CPU time is that of the server only,
+// one. A third server, of this program, reads each line and answers it by a constant one: the bound of any server whose
+// threads wait in the system. The servers take turns, and each figure is the median of the rounds. The CPU time is that of the server only,
 // and depends less than the rates on other work of the machine.
 package main
 
@@ -36,10 +37,15 @@ func main() {
 	flag.IntVar(&b.clients, "clients", 32, "connections of the second measurement; the first has one")
 	flag.IntVar(&b.idle, "idle", 10_000, "idle connections, whose memory is measured")
 	flag.IntVar(&b.rounds, "rounds", 5, "measurements of each figure, of which the median counts")
+	port := flag.String("echo", "", "serve constant answers on this port, and nothing else: the bench starts such a server itself")
 	flag.Parse()
 	ctx, stop := target.Context()
 	defer stop()
-	if err := b.run(ctx); err != nil {
+	work := b.run
+	if *port != "" {
+		work = func(ctx context.Context) error { return echo(ctx, *port, b.clients) }
+	}
+	if err := work(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "daemon:", err)
 		os.Exit(1)
 	}
@@ -73,17 +79,24 @@ func (b *bench) run(ctx context.Context) (err error) {
 	if b.vw != "" {
 		commands = append(commands, strings.Fields(b.vw))
 	}
+	for i := range commands {
+		commands[i] = append(commands[i], "--daemon", "--foreground", "-t", "-i", model, "--quiet", "--port", target.Port, "--num_children", strconv.Itoa(b.clients))
+	}
+	own, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	commands = slices.Insert(commands, 1, []string{own, "-clients", strconv.Itoa(b.clients), "-echo", target.Port})
 	var servers []*target.Server
 	for i, command := range commands {
-		command = append(command, "--daemon", "--foreground", "-t", "-i", model, "--quiet", "--port", target.Port, "--num_children", strconv.Itoa(b.clients))
-		s, err := target.Start(ctx, target.Config{Name: []string{"gvw", "vw"}[i], Command: command, Dir: b.dir, Stderr: os.Stderr})
+		s, err := target.Start(ctx, target.Config{Name: []string{"gvw", "bound", "vw"}[i], Command: command, Dir: b.dir, Stderr: os.Stderr})
 		if err != nil {
 			return err
 		}
 		defer s.Stop()
 		servers = append(servers, s)
 	}
-	fmt.Println("| answers a second | gvw | vw | gvw/vw | CPU µs an answer, gvw | vw | vw/gvw |\n|---|--:|--:|--:|--:|--:|--:|")
+	fmt.Println("| answers a second | gvw | bound | vw | gvw/vw | bound/vw | gvw/bound | CPU µs an answer, gvw | bound | vw |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
 	for _, clients := range []int{1, b.clients} {
 		for _, turns := range []bool{false, true} {
 			if err := b.compare(ctx, servers, clients, turns); err != nil {
@@ -127,12 +140,13 @@ func (b *bench) compare(ctx context.Context, servers []*target.Server, clients i
 	if turns {
 		way = "in turns"
 	}
-	gvw := median(all[0])
-	if len(all) == 1 {
-		fmt.Printf("| %d connections, %s | %.0f | | | %.2f | | |\n", clients, way, gvw.rate, gvw.cpu)
+	gvw, bound := median(all[0]), median(all[1])
+	fmt.Printf("| %d connections, %s | %.0f | %.0f ", clients, way, gvw.rate, bound.rate)
+	if len(all) == 2 {
+		fmt.Printf("| | | | %.2f | %.2f | %.2f | |\n", gvw.rate/bound.rate, gvw.cpu, bound.cpu)
 		return nil
 	}
-	vw := median(all[1])
-	fmt.Printf("| %d connections, %s | %.0f | %.0f | %.1f | %.2f | %.2f | %.1f |\n", clients, way, gvw.rate, vw.rate, gvw.rate/vw.rate, gvw.cpu, vw.cpu, vw.cpu/gvw.cpu)
+	vw := median(all[2])
+	fmt.Printf("| %.0f | %.1f | %.1f | %.2f | %.2f | %.2f | %.2f |\n", vw.rate, gvw.rate/vw.rate, bound.rate/vw.rate, gvw.rate/bound.rate, gvw.cpu, bound.cpu, vw.cpu)
 	return nil
 }

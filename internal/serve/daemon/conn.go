@@ -28,7 +28,7 @@ type conn struct {
 // serve answers lines until the client ends the connection or breaks a rule, or the server ends. All answers have been
 // written then, or cannot be.
 func (c *conn) serve(ctx context.Context) {
-	c.read = waiter(c.nc, &c.s.buffers)
+	c.read = c.waiter()
 	for {
 		b, n, err := c.read()
 		if n == 0 {

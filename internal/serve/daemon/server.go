@@ -7,13 +7,16 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // Server serves connections.
 type Server struct {
-	cfg     Config
-	buffers sync.Pool // of *buffers
+	cfg      Config
+	buffers  sync.Pool            // of *buffers
+	awaiting atomic.Int32         // connections in await
+	last     atomic.Pointer[conn] // whose lines were read last
 
 	mu    sync.Mutex
 	conns map[net.Conn]struct{} // nil: the server ends

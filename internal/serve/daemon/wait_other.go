@@ -4,9 +4,4 @@
 
 package daemon
 
-import (
-	"net"
-	"sync"
-)
-
-func waiter(nc net.Conn, pool *sync.Pool) func() (*buffers, int, error) { return reader(nc, pool) }
+func (c *conn) waiter() func() (*buffers, int, error) { return reader(c.nc, &c.s.buffers) }
