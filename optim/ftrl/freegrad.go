@@ -30,6 +30,19 @@ type FreeGradConfig struct {
 type freeGrad struct {
 	norms   float32 // sum of the norms of the gradients over the largest one so far, from 1 on
 	largest float32
+
+	met []met // the features of the example, as roam has met them
+}
+
+// met is a weight that follows from sums.
+type met struct {
+	v                         float32
+	hint, zeta, sum, steepest float32
+}
+
+// of reports whether the sums of a weight are still those from which v follows.
+func (m *met) of(w []float32) bool {
+	return m.zeta == w[zeta] && m.sum == w[sum] && m.steepest == w[steepest] && m.hint == w[hint]
 }
 
 // free returns the weight of FreeGrad that follows from its sums.
@@ -58,11 +71,15 @@ func (l *Learner) radius() float32 {
 func (l *Learner) roam(fs []feature.Feature, weight float32) (p, norm float32) {
 	l.sums.TotalWeight += float64(weight)
 	var squares float32
+	all := l.freeGrad.met[:0]
 	for _, f := range fs {
-		v := l.free(l.own[int(f.Index)*8:][:8])
+		w := l.own[int(f.Index)*8:][:8]
+		v := l.free(w)
+		all = append(all, met{v, w[hint], w[zeta], w[sum], w[steepest]})
 		squares += float32(v * v)
 		p += float32(v * f.Value)
 	}
+	l.freeGrad.met = all
 	norm = sqrt(squares)
 	if l.cfg.FreeGrad.Project {
 		if r := l.radius(); norm > r {
@@ -72,23 +89,27 @@ func (l *Learner) roam(fs []feature.Feature, weight float32) (p, norm float32) {
 	return p, norm
 }
 
-// grad adds the gradients of FreeGrad. g is the derivative of the loss without the weight of the
+// grad adds the gradients of FreeGrad to the features that roam has met. g is the derivative of the loss without the weight of the
 // example, and norm that of the weights.
 func (l *Learner) grad(fs []feature.Feature, g, weight, norm float32) {
 	c := &l.cfg.FreeGrad
 	tilted := false
 	var along float32 // the inner product of the gradient and the weights
 	if c.Project {
-		for _, f := range fs {
-			along += float32(float32(g*f.Value) * l.free(l.own[int(f.Index)*8:][:8]))
+		for i, f := range fs {
+			along += float32(float32(g*f.Value) * l.freeGrad.met[i].v)
 		}
 		tilted = norm > l.radius() && along < 0
 	}
 	var squares float32
-	for _, f := range fs {
+	for i, f := range fs {
 		w := l.own[int(f.Index)*8:][:8]
 		if w[hint] > 0 {
-			w[0] = l.free(w)
+			if m := &l.freeGrad.met[i]; m.of(w) {
+				w[0] = m.v
+			} else { // the feature occurs twice, and its first gradient has changed the sums
+				w[0] = l.free(w)
+			}
 		}
 		grad := g * f.Value
 		if tilted {
