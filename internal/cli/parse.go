@@ -318,7 +318,7 @@ func (n *normaliser) add(s *Spec, spelled, value string) {
 }
 
 // notOptions are variables with the prefix of options that set no option.
-var notOptions = []string{"GVW_ATTEMPT", "GVW_DAEMON_READY", "GVW_FAULT", "GVW_LAUNCHER_FD", "GVW_SHARED", "GVW_VW_PYTHON"}
+var notOptions = []string{"GVW_ATTEMPT", "GVW_DAEMON_READY", "GVW_FAULT", "GVW_LAUNCHER_FD", "GVW_SHARED", "GVW_STDIN_END_FD", "GVW_VW_PYTHON"}
 
 // environment sets the options that the command line does not give. An empty variable counts as
 // unset.

@@ -185,22 +185,6 @@ type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
 
-// openStdin returns a function that opens stdin, only once. Messages use name for it.
-func (f *Set) openStdin(name string) func(context.Context) (io.ReadCloser, error) {
-	opened := false
-	return func(ctx context.Context) (io.ReadCloser, error) {
-		if opened {
-			return nil, cli.Usagef("stdin can be read only once: more passes need --cache_file FILE")
-		}
-		opened = true
-		in, err := hdfsio.Interruptible(ctx, f.p.Stdin)
-		if err != nil {
-			return nil, err
-		}
-		return hdfsio.Decompress(name, in)
-	}
-}
-
 // Terminal reports whether f is a terminal: a character device other than /dev/null.
 func Terminal(f *os.File) bool {
 	fi, err := f.Stat()

@@ -20,6 +20,10 @@ const EnvAttempt = "GVW_ATTEMPT"
 // of the run. The secret itself is not in a variable or on the command line, which others can see.
 const EnvSecret = "GVW_SECRET_FD"
 
+// EnvStdinEnd is the variable with the number of the file descriptor on which the writer of stdin
+// sends a byte after the data. Without that byte the end of stdin is an error: the writer was killed.
+const EnvStdinEnd = "GVW_STDIN_END_FD"
+
 // ErrLauncherGone is the reason for which a worker ends whose launcher has died.
 var ErrLauncherGone = errors.New("the launcher is gone (gvw run or gvw supervise has died)")
 

@@ -75,12 +75,65 @@ def run(options: Sequence[str], frames: Iterable[list[memoryview]], callbacks: S
     Callbacks get the rows of the table of progress in this thread. An exception of a callback
     ends the program and is raised. A failure of the program is a GVWError.
     """
-    words = [program("gvw"), "--csr", *options]
-    if not callbacks:
-        words.append("--quiet")
-    process = subprocess.Popen(
-        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), bufsize=0
-    )
+    words = ["--csr", *options] if callbacks else ["--csr", *options, "--quiet"]
+    return execute(words, frames, environment(), callbacks)[0]
+
+
+def filled_pipe(data: bytes) -> int:
+    """Return the end of a new pipe from which a child process reads data, at most a few hundred bytes."""
+    reader, writer = os.pipe()
+    os.write(writer, data)
+    os.close(writer)
+    os.set_inheritable(reader, True)
+    return reader
+
+
+def execute(
+    words: Sequence[str],
+    chunks: Iterable[list[memoryview]],
+    env: dict[str, str],
+    callbacks: Sequence[Callback] = (),
+    secret: bytes | None = None,
+) -> tuple[bytes, str]:
+    """Run gvw with chunks on stdin and return its stdout and stderr, the latter without what callbacks got.
+
+    If this process is killed, gvw ends without a result: it does not take the data so far for all.
+    `secret` is that of a job.
+    """
+    alive, mine = os.pipe()  # gvw watches this pipe, which ends with this process
+    end, confirm = os.pipe()  # gets a byte when all data is written
+    passed = [alive, end]
+    env = env | {"GVW_LAUNCHER_FD": str(alive), "GVW_STDIN_END_FD": str(end)}
+    try:
+        if secret is not None:
+            passed.append(filled_pipe(secret))
+            env["GVW_SECRET_FD"] = str(passed[-1])
+        process = subprocess.Popen(
+            [program("gvw"), *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=env,
+            bufsize=0,
+            pass_fds=passed,
+        )
+    except BaseException:
+        os.close(mine)
+        os.close(confirm)
+        raise
+    finally:
+        for fd in passed:
+            os.close(fd)
+    try:
+        return _converse(process, chunks, callbacks, confirm)
+    finally:
+        os.close(mine)
+        os.close(confirm)
+
+
+def _converse(
+    process: subprocess.Popen[bytes], chunks: Iterable[list[memoryview]], callbacks: Sequence[Callback], confirm: int
+) -> tuple[bytes, str]:
     assert process.stdin and process.stdout and process.stderr
     failure: list[BaseException] = []
     out: list[bytes] = []
@@ -89,7 +142,8 @@ def run(options: Sequence[str], frames: Iterable[list[memoryview]], callbacks: S
         try:
             with stdin, contextlib.suppress(BrokenPipeError):  # its message has the reason
                 _enlarge(stdin.fileno())
-                _write(stdin.fileno(), frames)
+                _write(stdin.fileno(), chunks)
+                os.write(confirm, b"\n")
         except BaseException as e:
             failure.append(e)
             process.kill()
@@ -117,7 +171,7 @@ def run(options: Sequence[str], frames: Iterable[list[memoryview]], callbacks: S
         raise failure[0]
     if process.returncode != 0:
         raise error(process.returncode, stderr)
-    return b"".join(out)
+    return b"".join(out), stderr
 
 
 def _lines(stderr: IO[bytes], callbacks: Sequence[Callback]) -> Iterator[str]:

@@ -28,6 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gvw._errors import GVWError, LostError, error
+from gvw._process import filled_pipe
 from gvw._programs import program
 
 __all__ = ["Group", "LostError", "join", "run"]
@@ -48,15 +49,6 @@ def _secret() -> bytes | None:
         return pipe.read()
 
 
-def _filled_pipe(data: bytes) -> int:
-    """Return the end of a new pipe from which a child process reads data, at most a few hundred bytes."""
-    reader, writer = os.pipe()
-    os.write(writer, data)
-    os.close(writer)
-    os.set_inheritable(reader, True)
-    return reader
-
-
 class _Operation:
     """A process `gvw allreduce` for one operation and one type of elements."""
 
@@ -64,7 +56,7 @@ class _Operation:
         self.stderr = tempfile.TemporaryFile()
         secret = _secret()
         if secret is not None:
-            env = env | {"GVW_SECRET_FD": str(_filled_pipe(secret))}
+            env = env | {"GVW_SECRET_FD": str(filled_pipe(secret))}
         self.process = subprocess.Popen(
             [program("gvw"), "allreduce", "--frames", "--quiet", *options],
             stdin=subprocess.PIPE,
