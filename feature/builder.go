@@ -218,6 +218,21 @@ func (b *Builder) AddUnnamed(features []Feature) {
 	b.dst.Features = dst
 }
 
+// Room returns room for n features of the current namespace, and the mask of their indices. The caller fills in those
+// whose value is not 0, one after the other, and calls Fill. ok is false if features need names or whole indices: then
+// the caller uses AddNamed or AddUnnamed.
+func (b *Builder) Room(n int) (room []Feature, mask uint32, ok bool) {
+	if b.limits || b.named {
+		return nil, 0, false
+	}
+	b.dst.Features = slices.Grow(b.dst.Features, n)
+	lo := len(b.dst.Features)
+	return b.dst.Features[lo : lo+n : lo+n], b.mask, true
+}
+
+// Fill adds the first n features of Room.
+func (b *Builder) Fill(n int) { b.dst.Features = b.dst.Features[:len(b.dst.Features)+n] }
+
 func (b *Builder) add(name, text []byte, hash uint32, number uint64, value float32) {
 	if value == 0 {
 		return

@@ -23,6 +23,10 @@ const (
 	Labels  = 1 << iota // the rows have labels
 	Weights             // the rows have importance weights
 	Dense               // all columns of each row, without indices
+	Narrow              // indices are u8
+	Short               // indices are u16
+
+	all = Labels | Weights | Dense | Narrow | Short
 )
 
 const headerBytes = 16
@@ -40,10 +44,26 @@ func parseHeader(b []byte) (header, error) {
 	}
 	le := binary.LittleEndian
 	h := header{le.Uint32(b[4:]), int(le.Uint32(b[8:])), int(le.Uint32(b[12:]))}
-	if h.flags&^(Labels|Weights|Dense) != 0 {
-		return header{}, fmt.Errorf("a frame has flags %#x, want only those of %#x", h.flags, Labels|Weights|Dense)
+	if h.flags&^all != 0 {
+		return header{}, fmt.Errorf("a frame has flags %#x, want only those of %#x", h.flags, all)
+	}
+	if form := h.flags & (Dense | Narrow | Short); form&(form-1) != 0 {
+		return header{}, fmt.Errorf("a frame has flags %#x, want at most one of %#x", h.flags, Dense|Narrow|Short)
 	}
 	return h, nil
+}
+
+// indexBytes returns the bytes of an index.
+func (h header) indexBytes() int {
+	switch {
+	case h.flags&Dense != 0:
+		return 0
+	case h.flags&Narrow != 0:
+		return 1
+	case h.flags&Short != 0:
+		return 2
+	}
+	return 4
 }
 
 // length returns the bytes of the frame. Its value is at most 2^66 and therefore a float64:
@@ -59,7 +79,7 @@ func (h header) length() float64 {
 	if h.flags&Dense != 0 {
 		return headerBytes + 4*float64(h.rows)*(float64(columns)+float64(h.count))
 	}
-	return headerBytes + 4*float64(h.rows)*float64(columns+1) + 8*float64(h.count)
+	return headerBytes + 4*float64(h.rows)*float64(columns+1) + float64(4+h.indexBytes())*float64(h.count)
 }
 
 // Length returns the number of bytes of the frame that text begins with; 0 if text ends before
@@ -138,27 +158,28 @@ func (p *Parser) frame(dst *feature.Batch, frame []byte, n int64) (row int, err 
 		return -1, fmt.Errorf("%d bytes: want %.0f by its counts: the data was cut off, or the counts are wrong", len(frame), want)
 	}
 	rest := frame[headerBytes:]
-	column := func(count int) []byte {
-		c := rest[: 4*count : 4*count]
-		rest = rest[4*count:]
+	column := func(count, size int) []byte {
+		c := rest[: size*count : size*count]
+		rest = rest[size*count:]
 		return c
 	}
 	var labels, weights floats
 	if h.flags&Labels != 0 {
-		labels = column(h.rows)
+		labels = column(h.rows, 4)
 	}
 	if h.flags&Weights != 0 {
-		weights = column(h.rows)
+		weights = column(h.rows, 4)
 	}
-	var counts, indices []byte
+	var counts []byte
+	indices := indexes{size: h.indexBytes()}
 	total := h.count
 	if h.flags&Dense != 0 {
 		total *= h.rows
 	} else {
-		counts = column(h.rows)
-		indices = column(h.count)
+		counts = column(h.rows, 4)
+		indices.b = column(h.count, indices.size)
 	}
-	values := floats(column(total))
+	values := floats(column(total, 4))
 	le := binary.LittleEndian
 	for i := range h.rows {
 		count := h.count
@@ -180,9 +201,7 @@ func (p *Parser) frame(dst *feature.Batch, frame []byte, n int64) (row int, err 
 			return i, err
 		}
 		values = values[4*count:]
-		if counts != nil {
-			indices = indices[4*count:]
-		}
+		indices = indices.from(count)
 	}
 	if len(values) > 0 {
 		return -1, fmt.Errorf("%d values more than the rows have by their counts", len(values)/4)
@@ -211,26 +230,23 @@ func (p *Parser) head(labels, weights floats, i int) error {
 
 // features adds the features of a row; without indices they are the row's columns. It returns
 // the position of a value that is not a number, or -1.
-func (p *Parser) features(dst *feature.Batch, indices []byte, values floats) (bad int) {
+func (p *Parser) features(dst *feature.Batch, indices indexes, values floats) (bad int) {
 	p.b.Enter(p.ns)
 	before := len(dst.Features)
-	if bad := p.decode(indices, values); bad >= 0 {
-		return bad
-	}
-	if p.named {
-		for _, f := range p.row {
-			p.name = strconv.AppendUint(p.name[:0], uint64(f.Index), 10)
-			hash := p.ns.Salt + f.Index
-			if p.hashAll {
-				hash = p.b.Hash(p.name, p.ns.Salt)
-			}
-			p.b.AddNamed(p.name, nil, hash, f.Value)
+	n := len(values) / 4
+	if room, mask, ok := p.b.Room(n); ok && !p.named {
+		k, bad := indices.fill(room, values, p.ns.Salt, mask)
+		if bad >= 0 {
+			return bad
 		}
+		p.b.Fill(k)
 	} else {
-		for i := range p.row {
-			p.row[i].Index += p.ns.Salt
+		p.row = slices.Grow(p.row[:0], n)[:n]
+		k, bad := indices.fill(p.row, values, 0, math.MaxUint32)
+		if bad >= 0 {
+			return bad
 		}
-		p.b.AddUnnamed(p.row)
+		p.add(p.row[:k])
 	}
 	if len(dst.Features) > before {
 		p.b.List(p.ns.Byte)
@@ -238,21 +254,55 @@ func (p *Parser) features(dst *feature.Batch, indices []byte, values floats) (ba
 	return -1
 }
 
-// decode sets p.row to the pairs of a row. It returns the position of a value that is not a
-// number, or -1.
-func (p *Parser) decode(indices []byte, values floats) (bad int) {
-	n := len(values) / 4
-	p.row = slices.Grow(p.row[:0], n)[:n]
-	for k := range p.row {
-		v := values.at(k)
-		if v != v {
-			return k
+// add adds features one by one.
+func (p *Parser) add(row []feature.Feature) {
+	if !p.named {
+		for i := range row {
+			row[i].Index += p.ns.Salt
 		}
-		index := uint32(k)
-		if indices != nil {
-			index = binary.LittleEndian.Uint32(indices[4*k:])
-		}
-		p.row[k] = feature.Feature{Index: index, Value: v}
+		p.b.AddUnnamed(row)
+		return
 	}
-	return -1
+	for _, f := range row {
+		p.name = strconv.AppendUint(p.name[:0], uint64(f.Index), 10)
+		hash := p.ns.Salt + f.Index
+		if p.hashAll {
+			hash = p.b.Hash(p.name, p.ns.Salt)
+		}
+		p.b.AddNamed(p.name, nil, hash, f.Value)
+	}
+}
+
+// indexes is a column of indices, each of size bytes; of size 0: those of the row's columns.
+type indexes struct {
+	b    []byte
+	size int
+}
+
+// from returns the column without its first n elements.
+func (x indexes) from(n int) indexes { return indexes{x.b[n*x.size:], x.size} }
+
+// fill writes the pairs of a row whose value is not 0 to room, and returns their number. bad is the position of a value
+// that is not a number, or -1.
+func (x indexes) fill(room []feature.Feature, values floats, salt, mask uint32) (k, bad int) {
+	const exponent = 0xff << 24 // of a number that was shifted to the left, past its sign
+	le := binary.LittleEndian
+	for i := range room {
+		bits, index := le.Uint32(values[4*i:]), uint32(i)
+		switch x.size {
+		case 1:
+			index = uint32(x.b[i])
+		case 2:
+			index = uint32(le.Uint16(x.b[2*i:]))
+		case 4:
+			index = le.Uint32(x.b[4*i:])
+		}
+		room[k] = feature.Feature{Index: (index + salt) & mask, Value: math.Float32frombits(bits)}
+		if bits <<= 1; bits > exponent {
+			return k, i
+		} else if bits != 0 {
+			k++
+		}
+	}
+	return k, -1
 }

@@ -52,7 +52,14 @@ func frame(flags uint32, rows []row) []byte {
 		}
 		for _, r := range rows {
 			for _, i := range r.indices {
-				b = le.AppendUint32(b, i)
+				switch {
+				case flags&csr.Narrow != 0:
+					b = append(b, byte(i))
+				case flags&csr.Short != 0:
+					b = le.AppendUint16(b, uint16(i))
+				default:
+					b = le.AppendUint32(b, i)
+				}
 			}
 		}
 	}
@@ -109,7 +116,7 @@ func TestSameExamplesAsText(t *testing.T) {
 			Names:        rapid.Bool().Draw(rt, "names"),
 		}
 		flags := rapid.SampledFrom([]uint32{0, csr.Labels, csr.Labels | csr.Weights}).Draw(rt, "flags") |
-			rapid.SampledFrom([]uint32{0, csr.Dense}).Draw(rt, "dense")
+			rapid.SampledFrom([]uint32{0, csr.Dense, csr.Narrow, csr.Short}).Draw(rt, "form")
 		value := rapid.SampledFrom([]float32{1, 0, -2, 64, float32(math.Inf(1))})
 		columns := rapid.IntRange(0, 6).Draw(rt, "columns")
 		var rows []row
@@ -120,7 +127,14 @@ func TestSameExamplesAsText(t *testing.T) {
 				n = rapid.IntRange(0, 6).Draw(rt, "features")
 			}
 			for range n {
-				r.indices = append(r.indices, rapid.Uint32().Draw(rt, "index"))
+				largest := uint32(math.MaxUint32)
+				switch {
+				case flags&csr.Narrow != 0:
+					largest = math.MaxUint8
+				case flags&csr.Short != 0:
+					largest = math.MaxUint16
+				}
+				r.indices = append(r.indices, rapid.Uint32Max(largest).Draw(rt, "index"))
 				r.values = append(r.values, value.Draw(rt, "value"))
 			}
 			rows = append(rows, r)
@@ -159,7 +173,8 @@ func TestErrors(t *testing.T) {
 	}{
 		"short header": {[]byte("gvwR"), "frame 7: 4 bytes are left: want a frame, which has at least 16"},
 		"magic":        {change(0, 'x'), `frame 7: a frame begins with "xvwR", want "gvwR": the data is not in binary frames, or the frame before it has a wrong length`},
-		"flags":        {change(4, 9), "frame 7: a frame has flags 0x9, want only those of 0x7"},
+		"flags":        {change(4, 33), "frame 7: a frame has flags 0x21, want only those of 0x1f"},
+		"two forms":    {change(4, 13), "frame 7: a frame has flags 0xd, want at most one of 0x1c"},
 		"cut off":      {frame(0, good)[:40], "frame 7: 40 bytes: want 48 by its counts: the data was cut off, or the counts are wrong"},
 		"count":        {change(24, 9), "frame 7, row 1: 9 values: want at most 3, which the frame has left"},
 		"too few":      {change(28, 1), "frame 7: 1 values more than the rows have by their counts"},

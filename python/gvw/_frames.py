@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 Column = npt.NDArray[np.float32]
 
-LABELS, WEIGHTS, DENSE = 1, 2, 4
+LABELS, WEIGHTS, DENSE, NARROW, SHORT = 1, 2, 4, 8, 16
 
 # A frame of this size and its features fit the cache of a core.
 FRAME_BYTES = 64 << 10
@@ -29,6 +29,7 @@ def frames(X: Any, labels: Column | None = None, weights: Column | None = None) 
     if sparse:
         starts = X.indptr
         values_per_row = starts[-1] / max(rows, 1)
+        index_type, form = ("u1", NARROW) if X.shape[1] <= 1 << 8 else ("<u2", SHORT) if X.shape[1] <= 1 << 16 else ("<u4", 0)
     else:
         values_per_row = X.shape[1]
     at_a_time = max(1, int(FRAME_BYTES / (8 + 8 * values_per_row)))
@@ -43,9 +44,9 @@ def frames(X: Any, labels: Column | None = None, weights: Column | None = None) 
             a, b = int(starts[lo]), int(starts[hi])
             parts.append(np.diff(starts[lo : hi + 1]).astype("<u4"))
             indices = X.indices[a:b]
-            parts.append(indices.view("<u4") if indices.dtype == "<i4" else indices.astype("<u4"))
+            parts.append(indices.view("<u4") if form == 0 and indices.dtype == "<i4" else indices.astype(index_type))
             values = X.data[a:b]
-            header = struct.pack("<4sIII", b"gvwR", flags, hi - lo, b - a)
+            header = struct.pack("<4sIII", b"gvwR", flags | form, hi - lo, b - a)
         else:
             values = X[lo:hi]
             header = struct.pack("<4sIII", b"gvwR", flags | DENSE, hi - lo, X.shape[1])
