@@ -8,7 +8,8 @@
 
 `GVWClassifier` and `GVWRegressor` pass scipy's CSR matrices, numpy arrays and DataFrames of
 numbers to the program `gvw` through a pipe. `gvw.allreduce` sums numpy arrays over the
-processes of a job. The programs `gvw` and `spanning_tree` are part of the wheel.
+processes of a job. `gvw.spark.train` and `gvw.ray.train` train on their clusters. The programs
+`gvw` and `spanning_tree` are part of the wheel.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from gvw._errors import GVWDataError, GVWError, GVWUsageError
 
 if TYPE_CHECKING:
+    from gvw._plot import LossPlot
     from gvw._process import Progress
     from gvw.estimators import GVWClassifier, GVWRegressor
 
@@ -27,6 +29,7 @@ __all__ = [
     "GVWError",
     "GVWRegressor",
     "GVWUsageError",
+    "LossPlot",
     "Progress",
     "version",
 ]
@@ -42,6 +45,10 @@ def __getattr__(name: str) -> Any:
         from gvw._process import Progress
 
         return Progress
+    if name == "LossPlot":
+        from gvw._plot import LossPlot
+
+        return LossPlot
     raise AttributeError(f"module 'gvw' has no attribute {name!r}")
 
 

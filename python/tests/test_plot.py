@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of the plot of the loss. tests/places/packages runs it in a notebook."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from gvw import GVWClassifier, LossPlot
+
+NAMES = {"svg": "http://www.w3.org/2000/svg"}
+
+
+def curves(plot: LossPlot) -> list[list[tuple[float, float]]]:
+    lines = ET.fromstring(plot.svg()).findall("svg:polyline", NAMES)
+    return [[tuple(map(float, pair.split(","))) for pair in line.attrib["points"].split()] for line in lines]
+
+
+@pytest.mark.parametrize("solver", ["sgd", "bfgs"])
+def test_curves_have_the_rows(problem, solver):
+    X, y, _ = problem
+    plot = LossPlot("a < b")
+    GVWClassifier(solver=solver, passes=5, callbacks=[plot]).fit(X, y)
+    drawn = curves(plot)
+    assert len(drawn) == (2 if solver == "sgd" else 1)
+    for points in drawn:
+        assert len(points) == len(plot.rows) > 2
+        assert points == sorted(points, key=lambda point: point[0])
+    first, last = drawn[-1][0][1], drawn[-1][-1][1]
+    assert first < last  # a smaller loss is further down
+    assert f"examples={plot.rows[-1].examples}" in repr(plot)
+
+
+def test_no_rows():
+    assert curves(LossPlot()) == [[], []]
