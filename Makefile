@@ -8,7 +8,8 @@
 # make test-portable
 #                   types on other systems; numeric packages on arm64 and without assembly
 # make test-hadoop  the tests on a real Hadoop, started here: Java 17, Maven, 92 MB of jars
-# make test-places  jobs that Slurm, mpirun and their like start here: Debian packages, root
+# make test-places  jobs that Slurm, mpirun and their like start here: Debian packages, root. Then Spark, Ray and
+#                   a notebook: packages of Python, 1.2 GB; TORCH=1 adds torchrun, 5 GB
 # make storm        1,000 jobs of real processes that something happens to, and a table
 # make storm-net    300 jobs over networks and disks that fail, and a table; needs root
 # make storm-malt   300 jobs with shared vectors, whose processes are killed, stopped and cut off
@@ -57,6 +58,7 @@ test-hadoop:
 test-places:
 	scripts/setup-places.sh
 	REQUIRE_ALL=1 go test -count=1 -v ./tests/places
+	python=$$(scripts/setup-places.sh python) && GVW_PLACES_PYTHON=$$python go test -count=1 -timeout 1h -v ./tests/places/packages
 
 test-rdma:
 	scripts/setup-rdma.sh
@@ -104,4 +106,4 @@ release:
 	go run ./internal/release -version "$(VERSION)" -out dist
 
 clean:
-	rm -rf bin dist quickstart/out .venv
+	rm -rf bin dist quickstart/out .venv .venv-places

@@ -200,7 +200,7 @@ gotest unit $others
 
 heading "end-to-end tests"
 # shellcheck disable=SC2046
-gotest e2e -count=1 -parallel $((3 * processors)) $(go list ./tests/... | grep -v "^$module/tests/\(hadoop\|hadoop/secure\|kilonode\|places\|rdma\)\$")
+gotest e2e -count=1 -parallel $((3 * processors)) $(go list ./tests/... | grep -v "^$module/tests/\(hadoop\|hadoop/secure\|kilonode\|places\|places/packages\|rdma\)\$")
 
 [ $tier = all ] || report
 

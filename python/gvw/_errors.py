@@ -34,6 +34,8 @@ def error(code: int, stderr: str) -> GVWError:
     """Return the exception for an exit code and the text on stderr."""
     lines = [line for line in stderr.splitlines() if line.startswith("gvw: ")]
     message = "\n".join(line.removeprefix("gvw: ") for line in lines[-3:])
+    if code < 0:
+        message = f"ended by signal {-code}" + (f": {message}" if message else "")
     if not message:
         message = stderr.strip()[-2000:] or f"gvw ended with exit code {code} and no message"
     kinds = {1: GVWUsageError, 2: GVWDataError, 3: LostError, 4: LostError}

@@ -39,7 +39,7 @@ class LossPlot:
         from IPython.display import display
 
         if self._handle is None:
-            self._handle = display(self, display_id=True)
+            self._handle = display(self, display_id=True)  # type: ignore[no-untyped-call, unused-ignore]
         else:
             self._handle.update(self)
 
@@ -62,11 +62,13 @@ class LossPlot:
         low = min(0.0, min(losses, default=0.0))
         first, last = (self.rows[0].examples, self.rows[-1].examples) if self.rows else (1, 1)
 
-        def position(examples: int) -> float:
+        def scale(n: int) -> float:
             """Rows come at powers of two, so the axis of examples is logarithmic; that of passes is not."""
-            scale = (lambda n: float(n)) if batch else (lambda n: math.log(max(n, 1)))
+            return float(n) if batch else math.log(max(n, 1))
+
+        def position(n: int) -> float:
             span = scale(last) - scale(first)
-            return LEFT + (WIDTH - LEFT - RIGHT) * ((scale(examples) - scale(first)) / span if span else 0.5)
+            return LEFT + (WIDTH - LEFT - RIGHT) * ((scale(n) - scale(first)) / span if span else 0.5)
 
         def height(loss: float) -> float:
             return TOP + (HEIGHT - TOP - BOTTOM) * (high - loss) / (high - low)

@@ -145,6 +145,15 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
             self.model_ = new.read_bytes()
             self._weights = self._read_weights(new, Path(scratch, "bare")) if self._linear() else None
 
+    def _adopt(self, model: bytes) -> None:
+        """Take a model that others have trained with the options of this estimator."""
+        self.model_, self._weights = model, None
+        if self._linear():
+            with tempfile.TemporaryDirectory(prefix="gvw-") as scratch:
+                path = Path(scratch, "model")
+                path.write_bytes(model)
+                self._weights = self._read_weights(path, Path(scratch, "bare"))
+
     def _linear(self) -> bool:
         """Report whether a prediction is the product of X and coef_."""
         return not self.interactions and not self.options

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of jobs that torchrun starts: gvw run --join, and gvw.allreduce in Python with a loss."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+from gvw._programs import program
+
+LIMIT = 300  # seconds; importing torch takes most of the time
+
+SUMS = """
+import os, signal, sys
+import numpy as np
+import torch
+import torch.distributed as dist
+import gvw.allreduce
+
+# The process group of torch and that of gvw are in use at the same time.
+dist.init_process_group("gloo")
+weights, step = torch.zeros(2, dtype=torch.float64), 0
+saved = sys.argv[1]
+if os.path.exists(saved):
+    step, weights = torch.load(saved)
+
+def train(group):
+    global weights, step
+    step, (array,) = group.newest(step, weights.numpy())
+    weights = torch.from_numpy(array)
+    while step < 20:
+        if step == 7 and group.rank == 1 and os.environ["TORCHELASTIC_RESTART_COUNT"] == "0":
+            os.kill(os.getpid(), signal.SIGKILL)
+        gradient = torch.tensor([1.0, step], dtype=torch.float64)
+        weights = weights + torch.from_numpy(group.allreduce(gradient.numpy()))
+        step += 1
+        if group.rank == 0:
+            torch.save((step, weights), saved + ".new")
+            os.replace(saved + ".new", saved)
+    return weights
+
+weights = gvw.allreduce.run(train, losses=0)
+total = torch.ones(1)
+dist.all_reduce(total)
+with open(f"{saved}.{dist.get_rank()}", "w") as out:
+    print(weights.tolist(), total.item(), os.environ["TORCHELASTIC_RESTART_COUNT"], file=out)
+dist.destroy_process_group()
+"""
+
+
+def torchrun(*words: str, cwd: Path) -> str:
+    port = free_port()
+    launcher = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", "3", "--master_addr", "127.0.0.1", "--master_port", str(port)]
+    done = subprocess.run([*launcher, *words], cwd=cwd, capture_output=True, text=True, timeout=LIMIT, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def free_port() -> int:
+    """A port whose successor is free, too."""
+    for _ in range(100):
+        with socket.socket() as first, socket.socket() as second:
+            first.bind(("127.0.0.1", 0))
+            port: int = first.getsockname()[1]
+            try:
+                second.bind(("127.0.0.1", port + 1))
+            except OSError:
+                continue
+            return port
+    raise RuntimeError("no two free ports")
+
+
+def test_join(tmp_path: Path):
+    (tmp_path / "t.vw").write_text("".join(f"{i % 2 * 2 - 1} | a:{i} b{i % 7} c{i % 13}\n" for i in range(3000)))
+    options = "-d t.vw --passes 4 -k --cache_file cache --holdout_off --quiet -f".split()
+    subprocess.run([program("gvw"), "run", "-n", "3", "--", *options, "want"], cwd=tmp_path, check=True, timeout=LIMIT)
+    torchrun("--no-python", program("gvw"), "run", "--join", "--", *options, "model", cwd=tmp_path)
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "want").read_bytes()
+
+
+def test_allreduce_after_a_loss(tmp_path: Path):
+    """torchrun starts all ranks again, which continue from the checkpoint of rank 0."""
+    (tmp_path / "sums.py").write_text(SUMS)
+    torchrun("--max-restarts", "2", "sums.py", "saved", cwd=tmp_path)
+    assert [(tmp_path / f"saved.{rank}").read_text() for rank in range(3)] == ["[60.0, 570.0] 3.0 1\n"] * 3
