@@ -84,4 +84,6 @@ def test_allreduce_after_a_loss(tmp_path: Path):
     """torchrun starts all ranks again, which continue from the checkpoint of rank 0."""
     (tmp_path / "sums.py").write_text(SUMS)
     torchrun("--max-restarts", "2", "sums.py", "saved", cwd=tmp_path)
-    assert [(tmp_path / f"saved.{rank}").read_text() for rank in range(3)] == ["[60.0, 570.0] 3.0 1\n"] * 3
+    results = [(tmp_path / f"saved.{rank}").read_text().split("]") for rank in range(3)]
+    # torchrun has been seen to restart twice; the sums are the same.
+    assert all(sums == "[60.0, 570.0" and rest.split()[0] == "3.0" and int(rest.split()[1]) >= 1 for sums, rest in results)
