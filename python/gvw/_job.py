@@ -24,6 +24,10 @@ from gvw._programs import program
 
 log = logging.getLogger("gvw")
 
+# Runs a program until stdin ends. A signal ends read, too, so the program does not outlive a group of processes
+# that is stopped.
+_GUARD = '"$0" "$@" <&- & trap "kill -9 $!" EXIT; trap : HUP INT TERM; read -r _'
+
 _SEVERAL_PASSES = ("--passes", "--hybrid", "--bfgs", "--conjugate_gradient")
 
 
@@ -82,7 +86,7 @@ def serve(options: Sequence[str], ranks: int, host: str, on_loss: str, checkpoin
         if host in ("127.0.0.1", "localhost", "::1"):
             words += ["--bind", host]
         server = subprocess.Popen(
-            ["sh", "-c", '"$0" "$@" <&- & read -r _; kill -9 $!', *words],
+            ["sh", "-c", _GUARD, *words],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=stderr,

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -60,3 +62,15 @@ def test_a_writer_that_fails_leaves_no_model(problem):
 
     with _job.serve([], 1, "", "abort", None) as job, pytest.raises(RuntimeError, match="no more rows"):
         job.run(0, rows(), True)
+
+
+@pytest.mark.parametrize("end", ["stdin", signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_program_ends_with_its_guard(end):
+    words = ["sh", "-c", _job._GUARD, "sh", "-c", "echo runs; exec sleep 600"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as guard:
+        assert guard.stdout.readline() == b"runs\n"
+        if end == "stdin":
+            guard.stdin.close()
+        else:
+            guard.send_signal(end)
+        assert guard.stdout.read() == b"", "the end of stdout, which the program has kept open"
