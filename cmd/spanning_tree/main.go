@@ -129,6 +129,12 @@ func serve(o options, stdout, stderr io.Writer, ready func(port int, log *os.Fil
 	if err != nil {
 		return 0, err
 	}
+	wrotePID := false
+	defer func() { // after the journal is closed: a script that waits for this may start another server with the journal
+		if wrotePID {
+			removePID(o.pidFile, log)
+		}
+	}()
 	defer func() { err = errors.Join(err, s.Close()) }()
 	l, err := listen(o)
 	if err != nil {
@@ -143,7 +149,7 @@ func serve(o options, stdout, stderr io.Writer, ready func(port int, log *os.Fil
 		if err := writePID(o.pidFile); err != nil {
 			return 0, errors.Join(err, l.Close())
 		}
-		defer removePID(o.pidFile, log)
+		wrotePID = true
 	}
 	stop := make(chan os.Signal, 4)
 	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
