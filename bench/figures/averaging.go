@@ -253,8 +253,8 @@ func (p *problem) draw(curves []curve, optimum float64, rate string) []figure {
 		for _, m := range c.points {
 			if above := m.value - optimum; m.value < best && above > 1e-5 && m.rounds > 0 {
 				best = m.value
-				byRounds.Points = append(byRounds.Points, point{float64(m.rounds), above})
-				bySeconds.Points = append(bySeconds.Points, point{m.seconds, above})
+				byRounds.Points = append(byRounds.Points, point{X: float64(m.rounds), Y: above})
+				bySeconds.Points = append(bySeconds.Points, point{X: m.seconds, Y: above})
 			}
 		}
 		if len(byRounds.Points) > 0 {

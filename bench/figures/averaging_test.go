@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	fig "github.com/gvw-project/gvw/bench/internal/figure"
 	"github.com/gvw-project/gvw/internal/timeline"
 )
 
@@ -91,16 +92,16 @@ func TestTrace(t *testing.T) {
 // The table has the first points near the optimum of all data sets.
 func TestRoundsTable(t *testing.T) {
 	dir := t.TempDir()
-	for name, points := range map[string][]point{"a": {{1, 0.5}, {4, 0.009}, {9, 0.001}}, "b": {{1, 0.5}}} {
-		f := figure{Name: roundsPrefix + name, Lines: []line{{"S", points}, {"T", []point{{2, 0.001}}}}}
-		if err := f.write(dir, "c"); err != nil {
+	for name, points := range map[string][]point{"a": {{X: 1, Y: 0.5}, {X: 4, Y: 0.009}, {X: 9, Y: 0.001}}, "b": {{X: 1, Y: 0.5}}} {
+		f := figure{Name: roundsPrefix + name, Lines: []line{{Name: "S", Points: points}, {Name: "T", Points: []point{{X: 2, Y: 0.001}}}}}
+		if err := f.Write(dir, "c"); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := roundsTable(dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := index(dir); err != nil {
+	if err := fig.Index(dir); err != nil {
 		t.Fatal(err)
 	}
 	page, err := os.ReadFile(filepath.Join(dir, "README.md"))
@@ -122,7 +123,7 @@ func TestCommittedPage(t *testing.T) {
 	if err := roundsTable(dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := index(dir); err != nil {
+	if err := fig.Index(dir); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"README.md", roundsName + ".csv"} {
@@ -155,12 +156,12 @@ func TestGantt(t *testing.T) {
 		span(0, timeline.Receives, "1", 1400, 2000), span(0, timeline.Steps, "exchange", 1000, 4000), span(0, timeline.Steps, "work", 4000, 5000),
 	}
 	var f figure
-	f.gantt(all, 0, 1)
+	gantt(&f, all, 0, 1)
 	want := []line{
-		{"computes", []point{{0, 0}, {1, 0}}},
-		{"updates", []point{{3, 0}, {4, 0}}},
-		{"communicates", []point{{1, 0}, {2, 0}}},
-		{"waits", []point{{2, 0}, {3, 0}}},
+		{Name: "computes", Points: []point{{X: 0, Y: 0}, {X: 1, Y: 0}}},
+		{Name: "updates", Points: []point{{X: 3, Y: 0}, {X: 4, Y: 0}}},
+		{Name: "communicates", Points: []point{{X: 1, Y: 0}, {X: 2, Y: 0}}},
+		{Name: "waits", Points: []point{{X: 2, Y: 0}, {X: 3, Y: 0}}},
 	}
 	if d := cmp.Diff(want, f.Lines); d != "" {
 		t.Errorf("-want +got:\n%s", d)

@@ -48,7 +48,7 @@ func (c comparison) compare(ctx context.Context, runs []candidate) (lines []line
 			}
 			best = s.value
 			if above := best/least - 1; above > 0 {
-				l.Points = append(l.Points, point{c.x(r.training, s), above})
+				l.Points = append(l.Points, point{X: c.x(r.training, s), Y: above})
 			}
 		}
 		lines = append(lines, l)

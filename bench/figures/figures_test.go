@@ -4,38 +4,10 @@ package main
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
-
-// A file has the header and all points; names with commas are quoted.
-func TestFileOfAFigure(t *testing.T) {
-	dir := t.TempDir()
-	f := figure{
-		Name: "f", Title: "T", X: "x", Y: "y", LogY: true, Notes: "n",
-		Seed: "7", origin: origin{"abc", "a machine", "2026-11-24"},
-		Lines: []line{{"one, two", []point{{1, 0.25}, {2, 1e-9}}}},
-	}
-	if err := f.write(dir, "go run"); err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile(filepath.Join(dir, "f.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := "# title: T\n# x: x\n# y: y\n# logy: yes\n# notes: n\n# command: go run\n# seed: 7\n# commit: abc\n# machine: a machine\n# date: 2026-11-24\nseries,x,y\n\"one, two\",1,0.25\n\"one, two\",2,1e-09\n"
-	if d := cmp.Diff(want, string(got)); d != "" {
-		t.Error(d)
-	}
-	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
-		t.Errorf("got %d files, want 1", len(entries))
-	}
-}
 
 // A window of bases becomes all substrings of 1 to 3 bases with their positions, counted from 1. The values of all nine are 1/3.
 func TestKmers(t *testing.T) {

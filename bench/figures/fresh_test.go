@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	fig "github.com/gvw-project/gvw/bench/internal/figure"
 	"github.com/gvw-project/gvw/internal/simulate"
 	"github.com/gvw-project/gvw/internal/simulate/straggler"
 )
@@ -61,7 +62,7 @@ func TestCommittedHeaders(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		h := header(string(text))
+		h := fig.Header(string(text))
 		want := map[string]string{"command": "^go run ./bench/figures -only ", "title": ".", "notes": "."}
 		if unnamed[name] == "" {
 			want["commit"], want["machine"], want["date"] = "^[0-9a-f]{7,40}$", "^[a-z]+/[a-z0-9]+, [0-9]+ processors", `^\d{4}-\d\d-\d\d$`
@@ -95,7 +96,7 @@ func TestCommittedHeaders(t *testing.T) {
 // committedPoint returns the value of a series of a committed figure.
 func committedPoint(t *testing.T, name, series string, x float64) float64 {
 	t.Helper()
-	lines, err := readLines(filepath.Join(committed, name+".csv"))
+	lines, err := fig.ReadLines(filepath.Join(committed, name+".csv"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,11 +115,11 @@ func committedPoint(t *testing.T, name, series string, x float64) float64 {
 func TestCommittedSimulations(t *testing.T) {
 	rounded := func(x float64) float64 {
 		dir := t.TempDir()
-		f := figure{Name: "f", Lines: []line{{"s", []point{{x, 0}}}}}
-		if err := f.write(dir, "c"); err != nil {
+		f := figure{Name: "f", Lines: []line{{Name: "s", Points: []point{{X: x, Y: 0}}}}}
+		if err := f.Write(dir, "c"); err != nil {
 			t.Fatal(err)
 		}
-		lines, err := readLines(filepath.Join(dir, "f.csv"))
+		lines, err := fig.ReadLines(filepath.Join(dir, "f.csv"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,10 +146,10 @@ func TestCommittedSimulations(t *testing.T) {
 		t.Errorf("64 MiB over 1,000 ranks at 1 Gbit/s: got %g s, want at most 1.3", goal)
 	}
 	f := figure{}
-	if err := f.simulateQuantiles(); err != nil {
+	if err := simulateQuantiles(&f); err != nil {
 		t.Fatal(err)
 	}
-	lines, err := readLines(filepath.Join(committed, "quantiles.csv"))
+	lines, err := fig.ReadLines(filepath.Join(committed, "quantiles.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,7 @@ func gantts(ctx context.Context, _ string) (figures []figure, err error) {
 		for rank := range ranks {
 			f.Rows = append(f.Rows, "rank "+strconv.Itoa(rank))
 		}
-		shares := f.gantt(all, way.first, way.rounds)
+		shares := gantt(&f, all, way.first, way.rounds)
 		f.Notes = fmt.Sprintf("%v; a vector of %d floats; %d rounds of %d ranks, %s, %s; %s", &p, 1<<p.bits(), way.rounds, ranks, network, setup.Machine(), shares)
 		figures = append(figures, f)
 	}
@@ -78,7 +78,7 @@ func readTimelines(prefix string) (all [ranks][]timeline.Span, err error) {
 
 // gantt adds what the ranks do from the begin of one round of rank 0 to that of a later one. It returns the shares of
 // the time of all ranks.
-func (f *figure) gantt(all [ranks][]timeline.Span, first, rounds int) string {
+func gantt(f *figure, all [ranks][]timeline.Span, first, rounds int) string {
 	var begins []int64
 	for _, s := range all[0] {
 		if s.Row == timeline.Steps && s.Name == timeline.Work {
@@ -91,9 +91,9 @@ func (f *figure) gantt(all [ranks][]timeline.Span, first, rounds int) string {
 	for rank, spans := range all {
 		for part, in := range timeline.Split(spans, from, to) {
 			name := timeline.PartNames[part]
-			f.add(name) // in this order, also if the first rank has none
+			f.Add(name) // in this order, also if the first rank has none
 			for _, s := range in {
-				f.add(name, point{float64(s.Lo-from) / 1e3, float64(rank)}, point{float64(s.Hi-from) / 1e3, float64(rank)})
+				f.Add(name, point{X: float64(s.Lo-from) / 1e3, Y: float64(rank)}, point{X: float64(s.Hi-from) / 1e3, Y: float64(rank)})
 			}
 			sums[part] += in.Sum()
 		}

@@ -56,7 +56,7 @@ func graphBytes(ctx context.Context, _ string) ([]figure, error) {
 			}
 			got, want := float64(bytes.Load())/rounds, float64(formula.updates(n)*length*4)
 			worst = max(worst, math.Abs(got/want-1))
-			l.Points = append(l.Points, point{float64(n), got / (1 << 20)})
+			l.Points = append(l.Points, point{X: float64(n), Y: got / (1 << 20)})
 		}
 		f.Lines = append(f.Lines, l)
 	}

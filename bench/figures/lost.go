@@ -41,7 +41,7 @@ func lostRank(ctx context.Context, data string) ([]figure, error) {
 	}{{"10 ranks", a}, {"rank 9 lost at half", b}} {
 		l := line{Name: r.name}
 		for _, s := range r.states {
-			l.Points = append(l.Points, point{s.after.Seconds(), s.value})
+			l.Points = append(l.Points, point{X: s.after.Seconds(), Y: s.value})
 		}
 		f.Lines = append(f.Lines, l)
 	}

@@ -12,6 +12,8 @@ import (
 	"os/signal"
 	"regexp"
 	"time"
+
+	fig "github.com/gvw-project/gvw/bench/internal/figure"
 )
 
 // experiment measures the figures of one row.
@@ -99,8 +101,8 @@ func run(ctx context.Context, out, data, only string, w io.Writer) error {
 			command += " -spark PYTHON"
 		}
 		for _, f := range figures {
-			f.origin = originOf(ctx, start)
-			if err := f.write(out, command); err != nil {
+			f.Origin = fig.OriginOf(ctx, start)
+			if err := f.Write(out, command); err != nil {
 				return err
 			}
 			fmt.Fprintf(w, "%s: %s\n", f.Name, f.Notes)
@@ -113,5 +115,5 @@ func run(ctx context.Context, out, data, only string, w io.Writer) error {
 	if err := roundsTable(out); err != nil {
 		return err
 	}
-	return index(out)
+	return fig.Index(out)
 }

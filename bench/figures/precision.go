@@ -73,7 +73,7 @@ func precisionOf(read func(data string) (windows, error)) func(ctx context.Conte
 			if err != nil {
 				return nil, err
 			}
-			f.Lines = append(f.Lines, line{system.name, points})
+			f.Lines = append(f.Lines, line{Name: system.name, Points: points})
 			last = append(last, fmt.Sprintf("%s %.4f, %.4f", system.name, points[0].Y, points[len(points)-1].Y))
 		}
 		f.Notes = fmt.Sprintf("%s; %d ranks on the loopback; --l2 %g for L-BFGS and the hybrid (one pass of SGD, then L-BFGS); at the first and last point: %s",
@@ -87,7 +87,7 @@ func (j *jobs) precision(ctx context.Context, name string, l2 float64, options [
 	common := []string{"-d", j.path("train.vw"), "--cache_file", j.path("train.{rank}"), "-b", "18", "--loss_function", "logistic", "--holdout_off", "-f", j.path("model")}
 	measure := func(model string, passes int) error {
 		y, err := j.auprc(ctx, model)
-		points = append(points, point{float64(passes), y})
+		points = append(points, point{X: float64(passes), Y: y})
 		return err
 	}
 	if name == "hybrid" {

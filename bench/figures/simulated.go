@@ -40,10 +40,10 @@ func simulatedAllReduce(ctx context.Context, _ string) ([]figure, error) {
 				if vw {
 					name = "vw"
 				}
-				f.add(fmt.Sprintf("%s, %g Gbit/s", name, rate), point{float64(ranks), r.Time.Seconds()})
+				f.Add(fmt.Sprintf("%s, %g Gbit/s", name, rate), point{X: float64(ranks), Y: r.Time.Seconds()})
 				at += fmt.Sprintf(" %s %.3g s,", name, r.Time.Seconds())
 				if vw {
-					f.add(fmt.Sprintf("bound, %g Gbit/s", rate), point{float64(ranks), cfg.Bound().Seconds()})
+					f.Add(fmt.Sprintf("bound, %g Gbit/s", rate), point{X: float64(ranks), Y: cfg.Bound().Seconds()})
 					at += fmt.Sprintf(" bound %.3g s;", cfg.Bound().Seconds())
 				}
 			}

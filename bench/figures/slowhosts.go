@@ -35,14 +35,14 @@ func slowHosts(ctx context.Context, _ string) ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.quantiles("real, without", measured[0], measured[0][0])
-	f.quantiles("real, with", measured[1], measured[0][0])
-	err = f.simulateQuantiles()
+	quantiles(&f, "real, without", measured[0], measured[0][0])
+	quantiles(&f, "real, with", measured[1], measured[0][0])
+	err = simulateQuantiles(&f)
 	return []figure{f}, err
 }
 
 // simulateQuantiles adds the series of the simulation, and the notes.
-func (f *figure) simulateQuantiles() error {
+func simulateQuantiles(f *figure) error {
 	cfg := straggler.Config{Ranks: 1000, Passes: 20, Work: 34_000 * time.Second, Hosts: straggler.Published, Seed: 1}
 	without, err := straggler.Run(cfg)
 	if err != nil {
@@ -54,8 +54,8 @@ func (f *figure) simulateQuantiles() error {
 		return err
 	}
 	scale := without.Quantile(0.5).Seconds()
-	f.quantiles("simulated, without", simulatedQuantiles(without), scale)
-	f.quantiles("simulated, with", simulatedQuantiles(with), scale)
+	quantiles(f, "simulated, without", simulatedQuantiles(without), scale)
+	quantiles(f, "simulated, with", simulatedQuantiles(with), scale)
 	f.Notes = fmt.Sprintf("real: 20 ranks and 16 passes of 80 ms, two ranks ten times slower, one of them from the third pass on; simulated: 1,000 ranks and 20 passes, hosts as published, "+
 		"the slowest rank of the last pass takes %.1f medians with second attempts and %.1f without; published for 1,000 nodes: max 758 s without and 63 s with",
 		with.Last.Seconds()/with.Quantile(0.5).Seconds(), without.Last.Seconds()/without.Quantile(0.5).Seconds())
@@ -63,10 +63,10 @@ func (f *figure) simulateQuantiles() error {
 }
 
 // quantiles adds a series of times over a scale.
-func (f *figure) quantiles(name string, seconds []float64, scale float64) {
+func quantiles(f *figure, name string, seconds []float64, scale float64) {
 	for row, s := range seconds {
 		x, _ := strconv.ParseFloat(fmt.Sprintf("%.3g", s/scale), 64)
-		f.add(name, point{x, float64(row)})
+		f.Add(name, point{X: x, Y: float64(row)})
 	}
 }
 

@@ -81,7 +81,7 @@ func speedUps(ctx context.Context, _ string) (figures []figure, err error) {
 			name = "1 rank"
 		}
 		for pass, s := range best[i][1:] {
-			passes.add(name, point{s - best[i][1], float64(pass)})
+			passes.Add(name, point{X: s - best[i][1], Y: float64(pass)})
 		}
 	}
 	return []figure{curve, passes}, nil
@@ -124,7 +124,7 @@ func speedUpCurve(ctx context.Context, best [][]float64) (figure, error) {
 	texts := make([]string, len(realSizes))
 	for i, n := range realSizes {
 		took := medianPass(best[i])
-		f.add("real, small job", point{float64(n), one / took})
+		f.Add("real, small job", point{X: float64(n), Y: one / took})
 		texts[i] = fmt.Sprintf("%d: %.3g s", n, took)
 	}
 	slow := simulate.Usual // on a share of a processor
@@ -135,12 +135,12 @@ func speedUpCurve(ctx context.Context, best [][]float64) (figure, error) {
 		if err := ctx.Err(); err != nil {
 			return f, err
 		}
-		f.add("ideal", point{float64(n), float64(n)})
+		f.Add("ideal", point{X: float64(n), Y: float64(n)})
 		small, err := simulatedSpeedUp(n, time.Duration(one*1e9), 4<<speedUpBits, slow, nil, 0)
 		if err != nil {
 			return f, err
 		}
-		f.add("simulated, small job", point{float64(n), small})
+		f.Add("simulated, small job", point{X: float64(n), Y: small})
 		for _, way := range []struct {
 			name      string
 			hosts     straggler.Table
@@ -154,7 +154,7 @@ func speedUpCurve(ctx context.Context, best [][]float64) (figure, error) {
 			if err != nil {
 				return f, err
 			}
-			f.add(way.name, point{float64(n), y})
+			f.Add(way.name, point{X: float64(n), Y: y})
 			if n == simulatedSizes[len(simulatedSizes)-1] {
 				large += fmt.Sprintf("; %s with %d ranks: %.0f", way.name, n, y)
 			}

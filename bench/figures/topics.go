@@ -73,8 +73,8 @@ func topicAverages(ctx context.Context, data string) (figures []figure, err erro
 				reached, when = fmt.Sprintf("%d rounds", pass*way.rounds), fmt.Sprintf("%.3g s", o.seconds[pass])
 			}
 			best = min(best, v)
-			rounds.add(way.name, point{float64(pass * way.rounds), v})
-			seconds.add(way.name, point{o.seconds[pass], v})
+			rounds.Add(way.name, point{X: float64(pass * way.rounds), Y: v})
+			seconds.Add(way.name, point{X: o.seconds[pass], Y: v})
 		}
 		texts = append(texts, fmt.Sprintf("%s: %s, best %.1f", way.name, reached, best))
 		times = append(times, fmt.Sprintf("%s: %s, %.3g s CPU a rank in all", way.name, when, o.cpu))

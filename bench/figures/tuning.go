@@ -75,7 +75,7 @@ func searches(ctx context.Context, data string) (figures []figure, err error) {
 	}
 	notes := []string{fmt.Sprintf("a9a: 24421 examples, 8140 held out; %d trials, %d passes, η 3, %d seeds, one training at a time; best loss %.6f; medians over the seeds", tuneTrials, tunePasses, tuneSeeds, best)}
 	for _, s := range strategies {
-		f.add(s, medians(runs[s], best)...)
+		f.Add(s, medians(runs[s], best)...)
 		notes = append(notes, s+": "+reached(runs[s], best))
 	}
 	f.Notes = strings.Join(notes, "; ") + "; " + setup.Machine()
@@ -155,7 +155,7 @@ func medians(runs [][]found, best float64) (points []point) {
 			at = append(at, loss)
 		}
 		if m := middle(at); !math.IsInf(m, 1) {
-			points = append(points, point{t, max(100*(m/best-1), 1e-4)})
+			points = append(points, point{X: t, Y: max(100*(m/best-1), 1e-4)})
 		}
 		if ended == len(runs) {
 			break

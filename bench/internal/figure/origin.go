@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package figure
 
 import (
 	"bufio"
@@ -13,16 +13,16 @@ import (
 	"time"
 )
 
-// origin is where and when a figure was made.
-type origin struct{ Commit, Machine, Date string }
+// Origin is where and when a figure was made.
+type Origin struct{ Commit, Machine, Date string }
 
-// originOf returns the origin of figures that are made now. Without a repository the commit is unknown.
-func originOf(ctx context.Context, now time.Time) origin {
+// OriginOf returns the origin of figures that are made now. Without a repository the commit is unknown.
+func OriginOf(ctx context.Context, now time.Time) Origin {
 	commit := "unknown"
 	if out, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty", "--exclude", "*").Output(); err == nil {
 		commit = strings.TrimSpace(string(out))
 	}
-	return origin{commit, fmt.Sprintf("%s/%s, %d processors%s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), processorName()), now.UTC().Format(time.DateOnly)}
+	return Origin{commit, fmt.Sprintf("%s/%s, %d processors%s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), processorName()), now.UTC().Format(time.DateOnly)}
 }
 
 // processorName returns the name of the processor after a comma, where Linux has it.

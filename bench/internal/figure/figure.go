@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package figure
 
 import (
 	"bufio"
@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// figure is a table of points with what is needed to draw it.
-type figure struct {
+// Figure is a table of points with what is needed to draw it.
+type Figure struct {
 	Name  string // of the files, without extension
 	Title string
 	X, Y  string // names of the axes, with units
@@ -25,31 +25,31 @@ type figure struct {
 	Notes string   // what was measured, how, and the results in numbers
 	Alt   string   // text in place of the picture; empty: the title
 	Shows string   // what the figure shows, and what it does not
-	Lines []line
+	Lines []Line
 	Seed  string // of random numbers; empty: there are none, or the notes name them
-	origin
+	Origin
 }
 
-// line is a series of points.
-type line struct {
+// Line is a series of points.
+type Line struct {
 	Name   string
-	Points []point
+	Points []Point
 }
 
-type point struct{ X, Y float64 }
+type Point struct{ X, Y float64 }
 
-// add adds points to a series.
-func (f *figure) add(name string, points ...point) {
-	i := slices.IndexFunc(f.Lines, func(l line) bool { return l.Name == name })
+// Add adds points to a series.
+func (f *Figure) Add(name string, points ...Point) {
+	i := slices.IndexFunc(f.Lines, func(l Line) bool { return l.Name == name })
 	if i < 0 {
 		i = len(f.Lines)
-		f.Lines = append(f.Lines, line{Name: name})
+		f.Lines = append(f.Lines, Line{Name: name})
 	}
 	f.Lines[i].Points = append(f.Lines[i].Points, points...)
 }
 
-// write writes DIR/NAME.csv. It replaces the file only when all is written.
-func (f *figure) write(dir, command string) (err error) {
+// Write writes DIR/NAME.csv. It replaces the file only when all is written.
+func (f *Figure) Write(dir, command string) (err error) {
 	path := filepath.Join(dir, f.Name+".csv")
 	w, err := os.CreateTemp(dir, f.Name+".*.tmp")
 	if err != nil {

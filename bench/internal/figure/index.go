@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package figure
 
 import (
 	"bytes"
@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 )
 
-// index writes DIR/README.md, which shows each figure of the directory with its notes and its command.
-func index(dir string) error {
+// Index writes DIR/README.md, which shows each figure of the directory with its notes and its command.
+func Index(dir string) error {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.csv"))
 	if err != nil {
 		return err
@@ -24,14 +26,14 @@ func index(dir string) error {
 		if err != nil {
 			return err
 		}
-		h := header(string(text))
+		h := Header(string(text))
 		table := ""
 		if h["kind"] == "dots" {
-			f := figure{Rows: strings.Split(h["rows"], "|")}
-			if f.Lines, err = readLines(path); err != nil {
+			f := Figure{Rows: strings.Split(h["rows"], "|")}
+			if f.Lines, err = ReadLines(path); err != nil {
 				return err
 			}
-			table = "\n" + f.markdown()
+			table = "\n" + f.Markdown()
 		}
 		name := strings.TrimSuffix(filepath.Base(path), ".csv")
 		shows := ""
@@ -44,8 +46,8 @@ func index(dir string) error {
 	return os.WriteFile(filepath.Join(dir, "README.md"), b.Bytes(), 0o644)
 }
 
-// header returns the comment lines of a file by their keys.
-func header(text string) map[string]string {
+// Header returns the comment lines of a file by their keys.
+func Header(text string) map[string]string {
 	h := map[string]string{}
 	for line := range strings.Lines(text) {
 		if comment, ok := strings.CutPrefix(line, "# "); ok {
@@ -54,4 +56,26 @@ func header(text string) map[string]string {
 		}
 	}
 	return h
+}
+
+// Markdown returns the points of a figure of rows as a table.
+func (f *Figure) Markdown() string {
+	var b strings.Builder
+	b.WriteString("| |")
+	for _, l := range f.Lines {
+		b.WriteString(" " + l.Name + " |")
+	}
+	b.WriteString("\n|---|" + strings.Repeat("--:|", len(f.Lines)) + "\n")
+	for row, name := range f.Rows {
+		b.WriteString("| " + name + " |")
+		for _, l := range f.Lines {
+			text := "not reached"
+			if i := slices.IndexFunc(l.Points, func(p Point) bool { return p.Y == float64(row) }); i >= 0 {
+				text = strconv.FormatFloat(l.Points[i].X, 'f', -1, 64)
+			}
+			b.WriteString(" " + text + " |")
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
 }
