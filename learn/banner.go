@@ -56,6 +56,11 @@ func (r *runner) banner() banner {
 	if c.Output.RawPredictions != "" {
 		b.addf("raw predictions = %s", c.Output.RawPredictions)
 	}
+	for _, s := range c.Learner.learners() {
+		if s.Says != nil {
+			b.addf("%s", s.Says(c.Learner.Options))
+		}
+	}
 	// vw names the bottom learner first in the stack that "Enabled learners" lists below.
 	learner := "gd"
 	if c.Batch.BFGS && c.Hybrid == nil {

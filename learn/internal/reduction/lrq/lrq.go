@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/internal/merand"
@@ -27,9 +28,22 @@ var Spec = reduction.Spec{
 		{Name: "lrqdropout", Kind: reduction.Flag, Help: "learn with half of the products, drawn for each example", Kept: true},
 	},
 	Whole:    true,
+	Says:     says,
 	Excludes: excludes,
 	New:      plan,
 }
+
+// says returns vw's line, with its space at the end.
+func says(v reduction.Values) string {
+	line := "creating low rank quadratic features for pairs: "
+	if v.Has("lrqdropout") {
+		line += "(using dropout) "
+	}
+	return line + strings.Join(sets(v), " ") + " "
+}
+
+// sets returns the pairs with their ranks once each, in vw's order.
+func sets(v reduction.Values) []string { return slices.Compact(slices.Sorted(slices.Values(v["lrq"]))) }
 
 func excludes(s reduction.Setting) string {
 	if len(s.Interactions) > 0 {
@@ -51,7 +65,7 @@ type pair struct {
 const maxRank = 1 << 16
 
 func plan(v reduction.Values) (reduction.Plan, error) {
-	words := slices.Compact(slices.Sorted(slices.Values(v["lrq"]))) // vw keeps them in this order
+	words := sets(v)
 	var pairs []pair
 	var faults []error
 	most := 0

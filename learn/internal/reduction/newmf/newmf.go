@@ -39,6 +39,8 @@ type learner struct {
 	scaled []feature.Feature // those of a namespace, times the other side's sum of factors
 	sums   []float32         // of the last pair: left and right sums of each factor
 	own    feature.Example
+
+	features int // of the example, without products
 }
 
 // side returns the features of a namespace, in placed.
@@ -50,6 +52,7 @@ func (l *learner) side(b *feature.Batch, ex *feature.Example, ns byte) []feature
 func (l *learner) predict(b *feature.Batch, ex *feature.Example) float32 {
 	base := l.env.Base
 	l.placed = base.Append(l.placed[:0], b.FeaturesOf(ex))
+	l.features = reduction.Uncrossed(b, ex) + int(ex.Hidden)
 	sum, _ := base.Predict(0, l.placed, ex.Initial)
 	for _, pair := range l.env.Cross {
 		left, right := l.side(b, ex, pair[0]), l.side(b, ex, pair[1])
@@ -65,6 +68,11 @@ func (l *learner) predict(b *feature.Batch, ex *feature.Example) float32 {
 	}
 	return sum
 }
+
+var _ reduction.Counter = (*learner)(nil)
+
+// Features returns the number of features without crossed ones, as vw shows it.
+func (l *learner) Features() int { return l.features }
 
 func (l *learner) result(raw float32, ex *feature.Example) reduction.Result {
 	score := l.env.Base.Whole.Range.Clip(raw)
