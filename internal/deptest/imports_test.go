@@ -236,7 +236,7 @@ var foreigners = []foreign{
 	{"github.com/colinmarc/hdfs", []string{"hdfsio/native"}, "one package implements HDFS's native protocols, behind one FS interface"},
 	{"github.com/jcmturner/gokrb5", []string{"hdfsio/kerberos", "hdfsio/native", "hdfsio/webhdfs"}, "these clients log in by Kerberos"},
 	{"github.com/klauspost/compress", []string{"hdfsio", "feature/cache", "feature/parquet", "feature/stream"}, "only packages that read or write stored files need compression"},
-	{"gonum.org/v1/gonum", []string{"optim", "allreduce", "learn", "malt/graph"}, "kernels for vectors, eigenvalues and DOT files of graphs; formulas whose results must have fixed bits are in this module"},
+	{"gonum.org/v1/gonum", []string{"optim", "allreduce", "learn", "malt/graph"}, "kernels for vectors, and DOT files of graphs; formulas whose results must have fixed bits are in this module"},
 	{"golang.org/x/sys", []string{"internal/shm", "hdfsio", "feature", "feature/cache", "internal/mem", "internal/launch", "internal/kernels", "internal/spantree/server", "allreduce", "optim/sgd", "internal/joinflags", "internal/tools", "internal/statusline", "internal/background", "internal/serve/daemon", "malt/internal/rdmawrite", "cmd"}, "system calls stay in the outer packages; kernels query the features of the processor; a rank waits for its RDMA device"},
 	{"github.com/prometheus/client_golang", []string{"internal/monitor/metrics", "internal/serve/web"}, "two packages present metrics to Prometheus: the status of a server of jobs, and the counters of a server of models"},
 	{"github.com/vbauerster/mpb/v8", []string{"internal/statusline"}, "one package draws bars and moves the cursor of a terminal"},
