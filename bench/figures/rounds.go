@@ -28,6 +28,8 @@ func roundsTable(dir string) error {
 		Name: roundsName, Title: fmt.Sprintf("Rounds to %g above the optimum", near), Kind: "dots", X: "rounds", LogX: true,
 		Notes: fmt.Sprintf("%d ranks; rounds of a batch solver are the vectors that were all-reduced; the first points of the figures by rounds", ranks),
 	}
+	// MLlib is measured on one set only, which has a figure without it.
+	paths = slices.DeleteFunc(paths, func(path string) bool { return strings.HasSuffix(path, "-mllib.csv") })
 	for row, path := range paths {
 		f.Rows = append(f.Rows, strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), roundsPrefix), ".csv"))
 		lines, err := fig.ReadLines(path)
