@@ -360,14 +360,10 @@ func TestAsynchronousTrainingReplacesARank(t *testing.T) {
 				t.Errorf("%d examples are counted, want fewer than %d by those of the lost attempt, at least %d of the others", n, 6*3000, others)
 			}
 			want := lossOf(t, &out, "whole", held)
-			// Updates under way are dropped. Where ranks do not wait for each other, the replacement may skip all of its examples,
-			// up to a quarter of all.
-			tolerance := 0.05
-			if c.malt.Sync == "asp" {
-				tolerance = 0.15
-			}
-			if got := lossOf(t, &out, "lost", held); math.Abs(got-want) > tolerance*want {
-				t.Errorf("loss: got %.5f, want that without the loss of a rank, %.5f, within %v", got, want, tolerance)
+			// Updates under way are dropped, and how many examples the replacement skips depends on timing where ranks do not
+			// wait for each other.
+			if got := lossOf(t, &out, "lost", held); math.Abs(got-want) > 0.05*want {
+				t.Errorf("loss: got %.5f, want that without the loss of a rank, %.5f, within 5 %%", got, want)
 			} else {
 				t.Logf("loss %.5f, without the loss of a rank %.5f", got, want)
 			}

@@ -78,10 +78,10 @@ func TestValuesOfANeighbour(t *testing.T) {
 		lost []int
 		want map[int][]float32 // origins of the values, by lost rank
 	}{
-		// Rank 2 is asked first, and rank 4 if rank 2 has not yet begun the new membership.
+		// Rank 2 is asked first, and rank 4 if that transfer fails.
 		{[]int{3}, map[int][]float32{3: {2, 4}}},
-		// Rank 3 may have values before the others do, and pass them on.
-		{[]int{2, 3, 4}, map[int][]float32{2: {0, 1}, 3: {0, 1, 5}, 4: {0, 5}}},
+		// Each may have values before the others do, and pass them on.
+		{[]int{2, 3, 4}, map[int][]float32{2: {0, 1, 5}, 3: {0, 1, 5}, 4: {0, 1, 5}}},
 	} {
 		bubble(t, fmt.Sprint(test.lost), func(t *testing.T) {
 			c := newCluster(t, 6, Config{OnLoss: Wait})

@@ -75,7 +75,7 @@ func TestPerplexityOfAnotherProgram(t *testing.T) {
 }
 
 // The goals are those of docs/topics.md, on documents that no model has seen. The settings were chosen on a tenth of
-// the training documents (bench/topics), but for lda-kos, where they are those of the reference: all documents in one batch.
+// the training documents (bench/topics), with passes until the goal, but for lda-kos: all documents in one batch, as the reference.
 func TestTopicsReachTheirGoals(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
