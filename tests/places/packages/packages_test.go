@@ -21,6 +21,9 @@ const limit = 20 * time.Minute
 func TestPackages(t *testing.T) {
 	python := os.Getenv("GVW_PLACES_PYTHON")
 	if python == "" {
+		if os.Getenv("REQUIRE_ALL") == "1" {
+			t.Fatal("REQUIRE_ALL=1, and GVW_PLACES_PYTHON names no Python with PySpark and Ray: make test-places sets one up")
+		}
 		t.Skip("GVW_PLACES_PYTHON names no Python with PySpark and Ray: make test-places sets one up")
 	}
 	root, err := filepath.Abs("../../..")
@@ -39,6 +42,9 @@ func TestPackages(t *testing.T) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(file, ".py"), func(t *testing.T) {
 			if file == "test_torchrun.py" && exec.Command(python, "-c", "import torch").Run() != nil {
+				if os.Getenv("REQUIRE_ALL") == "1" {
+					t.Fatal("REQUIRE_ALL=1, and PyTorch is not installed: TORCH=1 make test-places installs it, 5 GB")
+				}
 				t.Skip("PyTorch is not installed: TORCH=1 make test-places installs it, 5 GB")
 			}
 			t.Log(run(t, ".", env, python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--durations=0", file))
