@@ -164,6 +164,12 @@ func (c *Config) regularizes() bool {
 	return c.Reg.OutputOnAnyRank || c.Reg.Output+c.Reg.OutputText != ""
 }
 
+// numbersWeights reports whether the vectors of the batch solver have only the weights that occur in the data.
+// Those of vw 9 and of priors have all weights.
+func (c *Config) numbersWeights() bool {
+	return c.Batch.Semantics != optim.VW9 && c.Reg.Input == ""
+}
+
 // keepsHessian reports whether training ends with a pass for the Hessian of the output
 // regularisers, as in vw 7.10. vw 9 has no such pass.
 func (c *Config) keepsHessian() bool {

@@ -77,7 +77,7 @@ func (c Config) Plan() (_ *Plan, err error) {
 	}
 	weights := uint64(4) << c.Features.Bits // bytes of one float each
 	stride := c.stride(rule)
-	online, batch := c.onlineTables(stride), c.batchTables()
+	online, batch := c.onlineTables(stride), c.batchTables(weights)
 	p.State = c.stateAmounts(weights, stride)
 	if p.Recovers && (!c.Average.on() || c.averagesSums()) {
 		online = append(online,
@@ -171,9 +171,9 @@ func (c *Config) onlineTables(stride uint64) []Amount {
 	return append(tables, c.maltTables()...)
 }
 
-// batchTables returns the tables that L-BFGS or conjugate gradients allocate in any case.
-func (c *Config) batchTables() []Amount {
-	weights := uint64(4) << c.Features.Bits
+// batchTables returns the tables that L-BFGS or conjugate gradients allocate where their vectors have so
+// many bytes: four for each weight that occurs, or for all of them.
+func (c *Config) batchTables(weights uint64) []Amount {
 	tables := []Amount{
 		{"solver: weights, gradient, direction, preconditioner", 4 * weights},
 		{"sums of the gradient and of the diagonal in float64", 4 * weights},
@@ -199,12 +199,16 @@ func (c Config) Tables() (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	online, batch := c.onlineTables(c.stride(rule)), c.batchTables()
+	weights := uint64(4) << c.Features.Bits
+	online, batch := c.onlineTables(c.stride(rule)), []Amount{{"weights", weights}}
+	if !c.numbersWeights() {
+		batch = c.batchTables(weights)
+	}
 	switch {
 	case c.LDA.Topics > 0:
 		return Total(c.ldaTables()), nil
 	case c.TestOnly && !c.follows():
-		return uint64(4) << c.Features.Bits, nil
+		return weights, nil
 	case c.Hybrid != nil:
 		return Total(larger(online, batch)), nil
 	case c.Batch.BFGS:

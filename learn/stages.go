@@ -219,6 +219,9 @@ func (r *runner) batch(w []float32, passes int) (*batchstage.Batch, error) {
 		Read: r.read, Tally: r.tally, Job: r.job, Console: r.console, Models: r.models,
 		Config: c.solver(r.prior), Passes: passes,
 	}
+	if check := c.CheckMemory; check != nil {
+		b.Room = func(weights int) error { return check(Total(c.batchTables(4 * uint64(weights)))) }
+	}
 	if c.regularizes() {
 		b.Keeps = &training.Regularizers{Prior: r.prior, L2: float32(c.Reg.L2), Mixes: c.Batch.ConjugateGradient, Hessian: c.keepsHessian()}
 	}

@@ -13,6 +13,7 @@ import (
 	"math"
 
 	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/internal/mem"
 )
 
 // Regressor is a model: a header, weights, and optionally the state for further
@@ -99,6 +100,7 @@ func writeWeights(bw *bufio.Writer, r *Regressor) error {
 	for i := 0; i < len(v.Data); i += v.Stride {
 		weight := v.Data[i : i+v.Stride]
 		if !v.any(weight) {
+			i += mem.Zeros(v.Data[i+v.Stride:]) / v.Stride * v.Stride
 			continue
 		}
 		rec = appendIndex(rec[:0], uint64(i/v.Stride), r.Bits)

@@ -82,3 +82,16 @@ func (p *Pass) recalled() (*feature.Batch, error) {
 	p.left = p.left[1:]
 	return b, nil
 }
+
+// Renumber calls f for the features of each batch in memory. What f changes of them, later passes have. It reports
+// false, and calls nothing, if the examples are not in memory, so that passes read them from their origin. No pass
+// may be open.
+func (d *Dataset) Renumber(f func(fs []feature.Feature)) bool {
+	if d.kept == nil {
+		return false
+	}
+	for _, b := range d.kept.batches {
+		f(b.Features)
+	}
+	return true
+}

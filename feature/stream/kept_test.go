@@ -150,3 +150,30 @@ func TestPassOverMemory(t *testing.T) {
 		t.Errorf("the next pass has %d examples, want 500", got)
 	}
 }
+
+// Renumber changes the features that later passes have, and only those in memory.
+func TestRenumber(t *testing.T) {
+	t.Parallel()
+	cfg := stream.Config{
+		Feature: bits18, Passes: 4, Cache: filepath.Join(t.TempDir(), "c"), ChunkSize: 1000, Memory: 1 << 28,
+		Sources: []stream.Source{text("a.vw", drawn(3, 500))},
+	}
+	next := func(fs []feature.Feature) {
+		for i := range fs {
+			fs[i].Index++
+		}
+	}
+	d := dataset(t, cfg)
+	if d.Renumber(next) {
+		t.Error("examples that no pass has read are in memory")
+	}
+	mustPass(t, d)
+	want := mustPass(t, d)
+	if !d.Renumber(next) {
+		t.Fatal("the examples are not in memory")
+	}
+	next(want.Features)
+	if diff := differ(want, mustPass(t, d)); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -30,7 +30,7 @@ var unsafeFiles = map[string]string{
 	"malt/internal/rdmawrite/boxes_linux.go": "reads the flags of mailboxes in registered memory as atomics",
 	"allreduce/verbs/queue_ibverbs.go":       "C returns an array",
 	"allreduce/verbs/system_ibverbs.go":      "C takes and returns addresses",
-	"internal/mem/cells.go":                  "views the four weights of a feature as one array, so that bounds are checked once",
+	"internal/mem/cells.go":                  "views the four weights of a feature as one array, so that bounds are checked once, and tables as words",
 	"internal/mem/huge_linux.go":             "madvise takes an address",
 }
 

@@ -4,6 +4,7 @@ package mem
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 )
@@ -84,6 +85,31 @@ func BenchmarkFirstTouch(b *testing.B) {
 					sink += s[0]
 				}
 			})
+		}
+	}
+}
+
+func TestZeros(t *testing.T) {
+	table := make([]float32, 101)
+	for from := range 20 { // also where no word begins
+		s := table[from:]
+		for _, at := range []int{-1, 0, 1, 15, 16, 17, 40, 80} {
+			want := len(s)
+			if clear(table); at >= 0 {
+				s[at], want = math.Float32frombits(1<<31), at // -0 has a bit
+			}
+			if got := Zeros(s); got != want {
+				t.Errorf("%d floats, of which number %d is -0: got %d zeros, want %d", len(s), at, got, want)
+			}
+		}
+	}
+}
+
+func TestFloatsHaveTheBits(t *testing.T) {
+	bits := []uint32{0, 1, 0x7fa00001, ^uint32(0)}
+	for i, f := range Floats(bits) {
+		if got := math.Float32bits(f); got != bits[i] {
+			t.Errorf("float %d has the bits %#x, want %#x", i, got, bits[i])
 		}
 	}
 }

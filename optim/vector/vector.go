@@ -2,6 +2,8 @@
 
 package vector
 
+import "github.com/gvw-project/gvw/internal/mem"
+
 // blockLen is the length of a block of a sum.
 const blockLen = 1 << 16
 
@@ -137,9 +139,12 @@ func Each(n int, f func(lo, hi int)) {
 // FirstWild returns the index of the first element that is infinite or not a
 // number, -1 if all are finite.
 func FirstWild(x []float32) int {
-	for i, v := range x {
-		if v-v != 0 {
+	for i := 0; i < len(x); i++ {
+		switch v := x[i]; {
+		case v-v != 0:
 			return i
+		case v == 0:
+			i += mem.Zeros(x[i+1:])
 		}
 	}
 	return -1

@@ -29,6 +29,12 @@ type Batch struct {
 	solver batchSolver
 	acc    summation
 
+	size    int         // of the table of weights
+	free    []uint32    // Config.Penalty.Free by indices
+	numbers *numbers    // of the weights in the vectors; nil: they are the indices
+	settled settled     // numbers for the commit of the first pass
+	first   *optim.Sums // of the first pass, in the order of acc.first; nil: it has vectors by indices
+
 	short bool // too few passes are left to start the solver again
 
 	auto   bool   // Config.Method was Auto, and may have been replaced
@@ -61,6 +67,8 @@ type BatchConfig struct {
 	Config SolverConfig
 	Passes int                    // limit for the solver's passes
 	Keeps  *training.Regularizers // settings of the output regularisers, without the outcome; nil: none are written
+	// Room returns an error if vectors over so many weights do not fit into memory; nil: no check.
+	Room func(weights int) error
 }
 
 // NewBatch returns the stage of a solver that starts at the weights w and changes them.
@@ -69,13 +77,12 @@ func NewBatch(c BatchConfig, w []float32) (*Batch, error) {
 		return nil, c.Read.Divergence(fmt.Errorf("%s cannot start at a weight of %v (number %d): the training before it diverged; repeat it with a lower learn.Config.SGD.LearningRate",
 			c.Config.name(), w[i], i))
 	}
-	solver, err := c.Config.solver(w, c.Passes)
-	if err != nil {
+	if err := c.Config.validate(len(w), c.Passes); err != nil {
 		return nil, err
 	}
 	c.Console.Table.Next = math.Inf(1) // no rows: vw prints the trace of the solver instead
 	return &Batch{
-		BatchConfig: c, solver: solver,
+		BatchConfig: c, solver: unstarted{w}, size: len(w), free: c.Config.Penalty.Free,
 		acc:     summation{read: c.Read, tally: c.Tally, semantics: c.Config.Semantics, quadratic: c.Config.quadratic()},
 		hessian: c.Keeps != nil && c.Keeps.Hessian,
 		auto:    c.Config.Method == Auto,
@@ -99,6 +106,9 @@ func (m *Batch) Next() (string, bool) {
 
 // Work answers the solver's request over this rank's shard.
 func (m *Batch) Work(ctx context.Context) error {
+	if err := m.prepare(); err != nil {
+		return err
+	}
 	req := m.request()
 	m.begin(req.Kind)
 	switch req.Kind {
@@ -121,6 +131,7 @@ func (m *Batch) Work(ctx context.Context) error {
 
 // pass reads the shard once and sums what the request asks for.
 func (m *Batch) pass(ctx context.Context, req optim.Request, sums *optim.Sums) error {
+	m.acc.renumber()
 	m.acc.begin(req, sums, m.solver.Row().Pass+1)
 	if err := m.Read.Batches(ctx, m.acc.batch); err != nil {
 		return err
@@ -153,6 +164,16 @@ func (m *Batch) Exchange(ctx context.Context, g *allreduce.Group) error {
 	if err := m.Job.Ready(ctx); err != nil {
 		return err
 	}
+	if m.first != nil {
+		part, err := m.settle(ctx, g)
+		if err != nil {
+			return err
+		}
+		m.part = part
+		if m.sums = nil; !m.Job.Keep {
+			m.sums = part
+		}
+	}
 	m.arrange(m.request().Kind)
 	m.sums.Loss, m.sums.Weight, m.sums.Curvature = m.part.Loss, m.part.Weight, m.part.Curvature
 	m.sums.Trials = append(m.sums.Trials[:0], m.part.Trials...)
@@ -173,6 +194,9 @@ func (m *Batch) Exchange(ctx context.Context, g *allreduce.Group) error {
 		return nil // the weights are those of the pass before, and so are the measures
 	}
 	return m.Tally.Validate(ctx, m.Tally.JudgeBy(func(fs []feature.Feature, initial float32, r loss.Range) float32 {
+		if m.numbers != nil {
+			return r.Clip(initial + float32(m.numbers.dot(req.X, fs)))
+		}
 		return r.Clip(initial + float32(dot(req.X, fs)))
 	}))
 }
@@ -253,6 +277,12 @@ func (m *Batch) reduceScalars(ctx context.Context, g *allreduce.Group, kind opti
 
 // Commit passes the sums to the solver and prints its row of vw's trace.
 func (m *Batch) Commit() error {
+	began := m.settled.known
+	if began {
+		if err := m.start(); err != nil {
+			return err
+		}
+	}
 	t := m.Tally
 	h := &m.Job.All.Stats.Holdout
 	m.heldLoss, m.heldWeight = h.PassLoss, h.PassWeight
@@ -277,8 +307,8 @@ func (m *Batch) Commit() error {
 	if err := m.accept(); err != nil {
 		return err
 	}
-	if m.auto && !m.Job.Keep {
-		m.sums, m.part = nil, nil // they may belong to the solver before the choice
+	if (m.auto || began) && !m.Job.Keep {
+		m.sums, m.part = nil, nil // they may belong to the solver before the choice, or to none
 	}
 	req, more = m.solver.Request()
 	if better && more && t.Valid == nil {
@@ -303,7 +333,8 @@ func (m *Batch) Commit() error {
 // accept passes the sums to the solver, and prints the row of its trace.
 func (m *Batch) accept() error {
 	if err := m.solver.Accept(m.sums); err != nil {
-		if _, ok := errors.AsType[*optim.DivergeError](err); ok {
+		if d, ok := errors.AsType[*optim.DivergeError](err); ok {
+			d.Weight = m.acc.index(d.Weight)
 			return m.Read.Divergence(err)
 		}
 		return err
@@ -352,7 +383,7 @@ func (m *Batch) Finish() (training.Outcome, error) {
 
 // model returns the model with the weights w. As in vw it has no resume state.
 func (m *Batch) model(w []float32) *model.Regressor {
-	return &model.Regressor{Header: m.Models.Header(false), Weights: model.View{Data: w}}
+	return &model.Regressor{Header: m.Models.Header(false), Weights: model.View{Data: m.table(w)}}
 }
 
 // Shrink starts the solver again at its current weights, with the passes that are left. Its
@@ -389,7 +420,7 @@ const noRegularizer = "Maximum number of passes reached. \n" +
 // last pass.
 func (m *Batch) regularizers(w []float32) *training.Regularizers {
 	r := *m.Keeps
-	r.Header, r.Weights = m.Models.Header(false), w
+	r.Header, r.Weights = m.Models.Header(false), m.table(w)
 	if r.Mixes { // vw cannot read such a file with --bfgs
 		r.Header.Options = append(r.Header.Options, model.Option{Name: "conjugate_gradient"})
 	}
@@ -397,11 +428,12 @@ func (m *Batch) regularizers(w []float32) *training.Regularizers {
 		if r.Diagonal = m.final; r.Diagonal == nil { // the holdout loss has stopped training before the last pass
 			r.Diagonal = m.solver.InPlace().Diagonal
 		}
+		r.Diagonal = m.table(r.Diagonal)
 		return &r
 	}
 	if status := m.solver.Status(); m.stop || m.short || status == optim.PassLimit || m.solver.Row().Pass >= m.Passes {
 		return nil
 	}
-	r.Precond, r.Ranks = m.solver.InPlace().Diagonal, float32(m.Job.Size())
+	r.Precond, r.Ranks = m.table(m.solver.InPlace().Diagonal), float32(m.Job.Size())
 	return &r
 }

@@ -17,8 +17,28 @@ import (
 // In a job that recovers from losses, a rank adds up into vectors of its own, and the sums of
 // all ranks go into others. The vectors of the solver are its state and must survive the step.
 
+// prepare makes the solver before the first pass, unless that pass numbers the weights.
+func (m *Batch) prepare() (err error) {
+	x, ok := m.solver.(unstarted)
+	if !ok {
+		return nil
+	}
+	if m.numbersWeights() {
+		first := appearance(nil)
+		m.acc.first = &first
+		return nil
+	}
+	m.solver, err = m.Config.solver(x.x, m.Passes)
+	return err
+}
+
 // begin provides the vectors for the sums over this rank's examples.
 func (m *Batch) begin(kind optim.Kind) {
+	if m.acc.first != nil { // the pass finds out their length
+		m.first = &optim.Sums{}
+		m.part = m.first
+		return
+	}
 	if !m.Job.Keep {
 		if m.sums == nil {
 			m.sums = m.solver.InPlace()
@@ -40,7 +60,11 @@ func (m *Batch) arrange(kind optim.Kind) {
 	if m.sums == nil {
 		m.sums = &optim.Sums{}
 	}
-	room(m.sums, kind, len(m.solver.Weights()))
+	n := len(m.solver.Weights())
+	if m.settled.known {
+		n = m.settled.width(n)
+	}
+	room(m.sums, kind, n)
 }
 
 // room gives sums the vectors that a pass of the kind needs. Only the first pass, and perhaps
@@ -59,6 +83,7 @@ func room(sums *optim.Sums, kind optim.Kind, n int) {
 
 // solverState is the state of a solver between two passes. One of its fields is set.
 type solverState struct {
+	start  *unstarted
 	lbfgs  *lbfgs.State
 	cg     *cg.State
 	newton *newton.State
@@ -70,6 +95,8 @@ func (m *Batch) solverState() solverState {
 		return m.got
 	}
 	switch solver := m.solver.(type) {
+	case unstarted:
+		return solverState{start: &solver}
 	case *lbfgs.Solver:
 		st := solver.State()
 		return solverState{lbfgs: &st}
@@ -86,6 +113,7 @@ func (m *Batch) solverState() solverState {
 // Shared codes the state of the solver, except its vectors.
 func (m *Batch) Shared(c *snapshot.Coder) {
 	m.got = solverState{}
+	m.codeNumbers(c)
 	if m.auto {
 		method := int(m.Config.Method)
 		c.F64("sample", &m.Config.Sample)
@@ -95,6 +123,7 @@ func (m *Batch) Shared(c *snapshot.Coder) {
 	}
 	st := m.solverState()
 	switch {
+	case st.start != nil: // it has no state but its weights
 	case st.newton != nil:
 		codeNewton(c, &st.newton.Head)
 	case st.cg != nil:
@@ -130,8 +159,10 @@ func (m *Batch) Shared(c *snapshot.Coder) {
 // pairs in use, from the one in the making to the oldest.
 func (m *Batch) SharedArrays() []snapshot.Array {
 	st := m.solverState()
-	var arrays []snapshot.Array
+	arrays := indexArray(m.numbers)
 	switch {
+	case st.start != nil:
+		arrays = append(arrays, snapshot.Array{Name: "weights", V: st.start.x})
 	case st.newton != nil:
 		for i, v := range st.newton.Vectors() {
 			arrays = append(arrays, snapshot.Array{Name: newtonNames[i], V: v})
@@ -165,18 +196,26 @@ func (m *Batch) Own(*snapshot.Coder) {}
 
 // Adopt makes a solver from the state that has been read.
 func (m *Batch) Adopt() (err error) {
-	m.solver, err = m.Config.restore(m.got, m.Passes)
+	if m.numbers != nil {
+		m.numbers.prepare()
+	}
+	m.number(m.numbers)
+	m.acc.first, m.first, m.settled = nil, nil, settled{}
+	if m.got.start == nil {
+		m.solver, err = m.Config.restore(m.got, m.Passes)
+	} else {
+		m.solver = *m.got.start
+	}
 	m.got = solverState{}
 	m.forget()
-	if !m.Job.Keep {
-		m.sums, m.part = nil, nil // they belong to the solver, which has been replaced
-	}
+	m.sums, m.part = nil, nil          // they belong to the solver, which has been replaced, or are as long as its vectors were
 	m.Console.Table.Next = math.Inf(1) // also if the records come from the stage of SGD
 	return err
 }
 
 // Outcome codes the scalar sums.
 func (m *Batch) Outcome(c *snapshot.Coder) {
+	m.codeSettled(c)
 	if c.Reading() {
 		m.arrange(m.request().Kind)
 	}
@@ -203,7 +242,7 @@ func (m *Batch) Outcome(c *snapshot.Coder) {
 
 // OutcomeArrays returns the vector sums that the current pass has.
 func (m *Batch) OutcomeArrays() []snapshot.Array {
-	var arrays []snapshot.Array
+	arrays := indexArray(m.settled.numbers)
 	kind := m.request().Kind
 	if kind != optim.Curvature && kind != optim.Trial && kind != optim.Matrix {
 		arrays = append(arrays, snapshot.Array{Name: "gradient", V: m.sums.Gradient})

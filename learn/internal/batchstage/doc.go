@@ -12,6 +12,9 @@
 // only tried. A rank keeps a sample of its examples in memory for them (quadratic), which a
 // pass can collect again; so it is no part of the state.
 //
+// The vectors of the solver have the weights that occur in the data of any rank, which are consecutive
+// there (numbers). The first pass finds out which these are (first).
+//
 // Sums accumulate in float64, in the order of the examples, and become float32 before they
 // are exchanged. The number of threads does not change a bit of them.
 package batchstage

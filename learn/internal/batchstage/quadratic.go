@@ -37,9 +37,6 @@ func (q *quadratic) begin(round, n int) {
 	q.kept.Reset()
 	q.second = q.second[:0]
 	q.diagonal = zeroed(q.diagonal, n)
-	if q.sampled() {
-		q.missing = zeroed(q.missing, n)
-	}
 }
 
 // draws reports whether the sample has the example at a place of the shard.
@@ -70,6 +67,7 @@ func (q *quadratic) end() {
 	if !q.sampled() {
 		return
 	}
+	q.missing = zeroed(q.missing, len(q.diagonal))
 	for i := range q.kept.Examples {
 		second := float64(q.second[i])
 		for _, f := range q.kept.FeaturesOf(&q.kept.Examples[i]) {
@@ -106,4 +104,35 @@ func (q *quadratic) product(sum []float64, d []float32, threads int) {
 			}
 		}
 	})
+}
+
+// renumber gives the weights, which are in the order of first, their places in vectors of a width: their numbers, or
+// their indices if to is nil.
+func (q *quadratic) renumber(first *appeared, to *numbers, width int) {
+	if q.round == 0 {
+		return
+	}
+	place := first.indices
+	if to != nil {
+		place = make([]uint32, len(first.indices))
+		for k, index := range first.indices {
+			place[k] = to.of(index)
+		}
+	}
+	for i := range q.kept.Features {
+		f := &q.kept.Features[i]
+		f.Index = place[f.Index]
+	}
+	diagonal, missing := q.diagonal, q.missing
+	q.diagonal = make([]float64, width)
+	for k, v := range diagonal {
+		q.diagonal[place[k]] = v
+	}
+	if !q.sampled() {
+		return
+	}
+	q.missing = make([]float64, width)
+	for k, v := range missing {
+		q.missing[place[k]] = v
+	}
 }

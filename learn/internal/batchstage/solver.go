@@ -65,6 +65,20 @@ func (c *SolverConfig) solver(w []float32, passes int) (batchSolver, error) {
 	return lbfgs.New(c.lbfgs(passes), w)
 }
 
+// validate reports the faults of the settings for n weights.
+func (c *SolverConfig) validate(n, passes int) error {
+	switch {
+	case c.Method == Newton || c.Method == GIANT:
+		settings := c.newton(passes)
+		return settings.Validate(n)
+	case c.Mem == 0:
+		settings := c.cg(passes)
+		return settings.Validate(n)
+	}
+	settings := c.lbfgs(passes)
+	return settings.Validate(n)
+}
+
 // restore returns a solver that continues from a state.
 func (c *SolverConfig) restore(st solverState, passes int) (batchSolver, error) {
 	switch {

@@ -33,7 +33,14 @@ type summation struct {
 	// float32 that ranks exchange.
 	gradient, diagonal []float64
 
+	first   *appeared // of the weights in the order of their first appearance, in a first pass that numbers them
+	start   []float32 // where such a pass begins: all weights by their indices
+	numbers *numbers  // of the weights in the vectors; nil: they are the indices
+	inPlace bool      // the examples in memory have numbers instead of indices
+
 	// Buffers for the examples of one batch.
+	view     feature.Batch     // the batch with numbers instead of indices
+	features []feature.Feature // memory for its features
 	examples []feature.Example // with the weights of their classes
 	weighted []feature.Example // room for those
 	terms    []term
@@ -54,6 +61,10 @@ func counts(kind optim.Kind) bool { return kind <= optim.Curvature }
 // begin clears the sums for a pass.
 func (a *summation) begin(req optim.Request, sums *optim.Sums, pass int) {
 	a.req, a.sums, a.pass, a.n, a.place, a.busy = req, sums, pass, 0, 0, 0
+	if a.first != nil { // the vectors grow as weights appear
+		a.start, req.X = req.X, nil
+		a.req.X = nil
+	}
 	sums.Loss, sums.Weight, sums.Curvature = 0, 0, 0
 	sums.Trials = sums.Trials[:0]
 	for range req.Steps {
@@ -95,6 +106,8 @@ func (a *summation) batch(b *feature.Batch) error {
 	begun := time.Now()
 	defer func() { a.busy += time.Since(begun) }()
 	t := a.tally
+	read := b // has the indices, which the tally shows
+	b = a.translate(b)
 	a.examples = a.read.Within(b.Examples, a.place)
 	if len(t.ClassWeights) > 0 {
 		a.weighted = append(a.weighted[:0], a.examples...) // the batch stays as it is
@@ -147,12 +160,12 @@ func (a *summation) batch(b *feature.Batch) error {
 		} else if a.collects {
 			a.quadratic.add(b, ex, a.place, term.second)
 		}
-		t.Spared = tally.SparedWeight(&b.Examples[i], ex)
+		t.Spared = tally.SparedWeight(&read.Examples[i], ex)
 		p := term.p
 		if ordered && a.semantics == optim.VW9 && !t.Binary {
 			p = shown.Clip(term.raw) // vw shows its prediction before it looks at the label
 		}
-		if err := t.Account(b, ex, held, term.raw, p, term.loss); err != nil {
+		if err := t.Account(read, ex, held, term.raw, p, term.loss); err != nil {
 			return err
 		}
 	}
@@ -312,6 +325,10 @@ func (a *summation) end() error {
 	if a.collects {
 		a.quadratic.end()
 	}
+	if a.first != nil {
+		n := len(a.first.indices)
+		a.sums.Gradient, a.sums.Diagonal = make([]float32, n), make([]float32, n)
+	}
 	if a.req.Features != nil {
 		a.sums.Matrix = a.matrix.appendTriangle(a.sums.Matrix[:0])
 	}
@@ -342,6 +359,9 @@ func (a *summation) end() error {
 
 // narrow rounds a sum to float32. A value that overflows is an error.
 func (a *summation) narrow(what string, dst []float32, src []float64) error {
+	if a.numbers != nil {
+		src[len(src)-1] = 0 // of features without a number
+	}
 	var wild float32
 	for i, v := range src {
 		dst[i] = float32(v)
@@ -352,7 +372,7 @@ func (a *summation) narrow(what string, dst []float32, src []float64) error {
 	}
 	for i, v := range dst {
 		if v-v != 0 {
-			return a.read.Divergence(&optim.DivergeError{Pass: a.pass, What: what, Weight: i, Value: float64(v)})
+			return a.read.Divergence(&optim.DivergeError{Pass: a.pass, What: what, Weight: a.index(i), Value: float64(v)})
 		}
 	}
 	panic("BUG: learn: a sum is not finite and has no such element")
@@ -384,9 +404,9 @@ func dot(w []float32, fs []feature.Feature) float64 {
 	return sum
 }
 
-// zeroed returns n zeros, in the memory of v if there is any.
+// zeroed returns n zeros, in the memory of v if it has that length.
 func zeroed(v []float64, n int) []float64 {
-	if v == nil {
+	if len(v) != n {
 		return make([]float64, n)
 	}
 	clear(v)

@@ -45,7 +45,7 @@ type Array struct {
 const (
 	StateMark   = "gvwS" // first bytes of a state
 	ResultsMark = "gvwR" // first bytes of results
-	version     = 2
+	version     = 3
 	HeadSize    = 32 // bytes before the small fields
 
 	MaxPhase  = 16 // no training has more than two stages
