@@ -97,18 +97,22 @@ func Write(w io.Writer, r *Regressor) error {
 func writeWeights(bw *bufio.Writer, r *Regressor) error {
 	v := r.saved()
 	rec := make([]byte, 0, 8+4*maxFloats)
-	for i := 0; i < len(v.Data); i += v.Stride {
-		weight := v.Data[i : i+v.Stride]
-		if !v.any(weight) {
-			i += mem.Zeros(v.Data[i+v.Stride:]) / v.Stride * v.Stride
-			continue
-		}
-		rec = appendIndex(rec[:0], uint64(i/v.Stride), r.Bits)
-		for _, s := range v.Slots {
-			rec = binary.LittleEndian.AppendUint32(rec, math.Float32bits(weight[s]))
-		}
-		if _, err := bw.Write(rec); err != nil {
-			return err
+	i := 0
+	for lo, hi := range mem.Touched(v.Data) {
+		hi = min((hi+v.Stride-1)/v.Stride*v.Stride, len(v.Data)) // a weight may lie in two pages
+		for i = max(i, lo/v.Stride*v.Stride); i < hi; i += v.Stride {
+			weight := v.Data[i : i+v.Stride]
+			if !v.any(weight) {
+				i += mem.Zeros(v.Data[i+v.Stride:hi]) / v.Stride * v.Stride
+				continue
+			}
+			rec = appendIndex(rec[:0], uint64(i/v.Stride), r.Bits)
+			for _, s := range v.Slots {
+				rec = binary.LittleEndian.AppendUint32(rec, math.Float32bits(weight[s]))
+			}
+			if _, err := bw.Write(rec); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -139,12 +139,14 @@ func Each(n int, f func(lo, hi int)) {
 // FirstWild returns the index of the first element that is infinite or not a
 // number, -1 if all are finite.
 func FirstWild(x []float32) int {
-	for i := 0; i < len(x); i++ {
-		switch v := x[i]; {
-		case v-v != 0:
-			return i
-		case v == 0:
-			i += mem.Zeros(x[i+1:])
+	for lo, hi := range mem.Touched(x) {
+		for i := lo; i < hi; i++ {
+			switch v := x[i]; {
+			case v-v != 0:
+				return i
+			case v == 0:
+				i += mem.Zeros(x[i+1 : hi])
+			}
 		}
 	}
 	return -1

@@ -67,9 +67,11 @@ func (m *Batch) settle(ctx context.Context, g *allreduce.Group) (*optim.Sums, er
 	for _, index := range first.indices {
 		set[index/64] |= 1 << (index % 64)
 	}
-	for i := mem.Zeros(start); i < len(start); i += 1 + mem.Zeros(start[i+1:]) {
-		if start[i] != 0 {
-			set[i/64] |= 1 << (i % 64)
+	for lo, hi := range mem.Touched(start) {
+		for i := lo + mem.Zeros(start[lo:hi]); i < hi; i += 1 + mem.Zeros(start[i+1:hi]) {
+			if start[i] != 0 {
+				set[i/64] |= 1 << (i % 64)
+			}
 		}
 	}
 	if m.Job.Total > 1 {
