@@ -19,16 +19,16 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
-	"slices"
+	"os/signal"
 	"strings"
-	"time"
 
+	"github.com/gvw-project/gvw/bench/internal/cost"
 	"github.com/gvw-project/gvw/bench/internal/setup"
 )
 
 // bench is one run of this program.
 type bench struct {
+	ctx    context.Context
 	dir    string
 	gvw    string
 	vw     []string
@@ -51,6 +51,8 @@ func run() error {
 	passes := flag.String("passes", "", "vw text for seconds per data pass; empty: leave it out")
 	optimum := flag.String("optimum", "", "FILE:LAMBDA,… for the way to the optimum; empty: leave it out")
 	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
 	if *passes == "" && *optimum == "" {
 		return errors.New("nothing to measure: give -passes FILE or -optimum FILE:LAMBDA")
 	}
@@ -59,9 +61,9 @@ func run() error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	b := &bench{dir: dir, gvw: *gvw, vw: strings.Fields(*vw), python: strings.Fields(*python), runs: *runs}
+	b := &bench{ctx: ctx, dir: dir, gvw: *gvw, vw: strings.Fields(*vw), python: strings.Fields(*python), runs: *runs}
 	if b.gvw == "" {
-		if b.gvw, err = setup.Build(context.Background(), dir, "gvw"); err != nil {
+		if b.gvw, err = setup.Build(ctx, dir, "gvw"); err != nil {
 			return err
 		}
 	}
@@ -77,46 +79,15 @@ func run() error {
 	return nil
 }
 
-// cost is what a process used, in seconds.
-type cost struct{ wall, cpu float64 }
-
-// measure runs a command line to its end and returns its cost and its output on stdout and
-// stderr.
-func measure(args ...string) (cost, string, error) {
-	cmd := exec.Command(args[0], args[1:]...)
-	begun := time.Now()
-	out, err := cmd.CombinedOutput()
-	c := cost{wall: time.Since(begun).Seconds()}
-	if err != nil {
-		return c, "", fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, out)
-	}
-	c.cpu = (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
-	return c, string(out), nil
-}
-
 // inTurns measures several command lines, run in turns, and returns the median of each.
-func (b *bench) inTurns(lines ...[]string) ([]cost, error) {
-	all := make([][]cost, len(lines))
-	for range b.runs {
-		for i, l := range lines {
-			c, _, err := measure(l...)
-			if err != nil {
-				return nil, err
-			}
-			all[i] = append(all[i], c)
-		}
+func (b *bench) inTurns(lines ...[]string) ([]cost.Sample, error) {
+	all, err := cost.InTurns(b.ctx, b.runs, lines...)
+	if err != nil {
+		return nil, err
 	}
-	out := make([]cost, len(lines))
-	for i, cs := range all {
-		at := func(f func(cost) float64) float64 {
-			v := make([]float64, len(cs))
-			for k, c := range cs {
-				v[k] = f(c)
-			}
-			slices.Sort(v)
-			return v[len(v)/2]
-		}
-		out[i] = cost{wall: at(func(c cost) float64 { return c.wall }), cpu: at(func(c cost) float64 { return c.cpu })}
+	out := make([]cost.Sample, len(lines))
+	for i, s := range all {
+		out[i] = cost.Median(s)
 	}
 	return out, nil
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/gvw-project/gvw/bench/internal/cost"
 )
 
 //go:embed peer.py
@@ -78,8 +80,8 @@ func (b *bench) optimum(file, lambda string, script []string) error {
 	}
 	start, sk, gvw := c[0], c[1], c[2]
 	fmt.Printf("%s, λ %s, to %.6g: scikit-learn %.2f s wall, %.2f CPU in %d iterations (import, left out: %.2f, %.2f); gvw --hybrid 1:%d %.2f, %.2f; ratio %.2f wall, %.2f CPU\n",
-		filepath.Base(file), lambda, near*least, sk.wall-start.wall, sk.cpu-start.cpu, iterations, start.wall, start.cpu,
-		passes, gvw.wall, gvw.cpu, gvw.wall/(sk.wall-start.wall), gvw.cpu/(sk.cpu-start.cpu))
+		filepath.Base(file), lambda, near*least, sk.Wall-start.Wall, sk.CPU-start.CPU, iterations, start.Wall, start.CPU,
+		passes, gvw.Wall, gvw.CPU, gvw.Wall/(sk.Wall-start.Wall), gvw.CPU/(sk.CPU-start.CPU))
 	return nil
 }
 
@@ -108,7 +110,7 @@ func (r *race) peerLine(args ...string) []string {
 
 // peer runs the peer and returns the two numbers that it prints.
 func (r *race) peer(args ...string) (numbers [2]float64, err error) {
-	_, out, err := measure(r.peerLine(args...)...)
+	_, out, err := cost.Measure(r.ctx, r.peerLine(args...)...)
 	if err != nil {
 		return numbers, err
 	}
@@ -128,7 +130,7 @@ func (r *race) gvwLine(passes int) []string {
 
 // after returns gvw's objective after the given number of passes of L-BFGS.
 func (r *race) after(passes int) (float64, error) {
-	if _, _, err := measure(r.gvwLine(passes)...); err != nil {
+	if _, _, err := cost.Measure(r.ctx, r.gvwLine(passes)...); err != nil {
 		return 0, err
 	}
 	l, err := strconv.ParseFloat(r.lambda, 64)

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/gvw-project/gvw/bench/internal/cost"
 )
 
 // The two lengths of a run. Their difference is passes over the cache only, without the cost of
@@ -27,7 +29,7 @@ func (b *bench) passes(file string) error {
 	var lines [][]string
 	for _, n := range []int{fewPasses, manyPasses} {
 		for name, program := range map[string][]string{"vw": b.vw, "gvw": {b.gvw}} {
-			_, out, err := measure(line(program, name, n)...)
+			_, out, err := cost.Measure(b.ctx, line(program, name, n)...)
 			if err != nil {
 				return err
 			}
@@ -41,12 +43,12 @@ func (b *bench) passes(file string) error {
 	if err != nil {
 		return err
 	}
-	per := func(few, many cost) cost {
+	per := func(few, many cost.Sample) cost.Sample {
 		const n = manyPasses - fewPasses
-		return cost{(many.wall - few.wall) / n, (many.cpu - few.cpu) / n}
+		return cost.Sample{Wall: (many.Wall - few.Wall) / n, CPU: (many.CPU - few.CPU) / n}
 	}
 	vw, gvw := per(c[0], c[2]), per(c[1], c[3])
 	fmt.Printf("L-BFGS, one data pass of %s: vw %.3f s wall, %.3f CPU; gvw %.3f, %.3f; gvw/vw %.2f wall, %.2f CPU\n",
-		filepath.Base(file), vw.wall, vw.cpu, gvw.wall, gvw.cpu, gvw.wall/vw.wall, gvw.cpu/vw.cpu)
+		filepath.Base(file), vw.Wall, vw.CPU, gvw.Wall, gvw.CPU, gvw.Wall/vw.Wall, gvw.CPU/vw.CPU)
 	return nil
 }

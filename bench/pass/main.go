@@ -19,9 +19,11 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/signal"
 	"strings"
 	"text/tabwriter"
 
+	"github.com/gvw-project/gvw/bench/internal/cost"
 	"github.com/gvw-project/gvw/bench/internal/setup"
 )
 
@@ -40,6 +42,8 @@ func bench() error {
 	learners := flag.Bool("learners", false, "measure vw's composed learners, on data made for them, and with -data on pairs.vw and dense.vw")
 	only := flag.String("only", "", "rows whose name has this in it")
 	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
 	if *data == "" && !*learners {
 		return errors.New("-data: which folder has sparse.vw and dense.vw? See bench/README.md for how to make them")
 	}
@@ -49,7 +53,7 @@ func bench() error {
 	}
 	defer os.RemoveAll(dir)
 	if *gvw == "" {
-		if *gvw, err = setup.Build(context.Background(), dir, "gvw"); err != nil {
+		if *gvw, err = setup.Build(ctx, dir, "gvw"); err != nil {
 			return err
 		}
 	}
@@ -57,7 +61,7 @@ func bench() error {
 		dir: dir, runs: *runs,
 		programs: [2]program{{"vw", strings.Fields(*vw)}, {"gvw", []string{*gvw}}},
 	}
-	if b.start, err = b.begin(); err != nil {
+	if b.start, err = b.begin(ctx); err != nil {
 		return err
 	}
 	rows := composed(*data, dir)
@@ -73,21 +77,22 @@ func bench() error {
 		}
 	}
 	fmt.Printf("%s, %d runs each, medians; starting vw takes %.2f s wall, %.2f s CPU\n",
-		setup.Machine(), *runs, b.start.wall, b.start.cpu)
+		setup.Machine(), *runs, b.start.Wall, b.start.CPU)
 	t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "work\tvw wall\tCPU\tMB\tgvw wall\tCPU\tMB\tgvw/vw wall\tnet\tCPU\tnet\tmemory\t")
 	for _, w := range rows {
 		if !strings.Contains(w.name, *only) {
 			continue
 		}
-		vw, gvw, err := b.row(w)
+		ofVW, ofGVW, err := b.row(ctx, w)
 		if err != nil {
 			return errors.Join(t.Flush(), err)
 		}
+		vw, gvw := cost.Median(ofVW), cost.Median(ofGVW)
 		s := b.start
 		fmt.Fprintf(t, "%s\t%.2f\t%.2f\t%.0f\t%.2f\t%.2f\t%.0f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t\n", w.name,
-			vw.wall, vw.cpu, vw.memory, gvw.wall, gvw.cpu, gvw.memory,
-			gvw.wall/vw.wall, gvw.wall/(vw.wall-s.wall), gvw.cpu/vw.cpu, gvw.cpu/(vw.cpu-s.cpu), gvw.memory/vw.memory)
+			vw.Wall, vw.CPU, vw.Memory, gvw.Wall, gvw.CPU, gvw.Memory,
+			gvw.Wall/vw.Wall, gvw.Wall/(vw.Wall-s.Wall), gvw.CPU/vw.CPU, gvw.CPU/(vw.CPU-s.CPU), gvw.Memory/vw.Memory)
 	}
 	return t.Flush()
 }
