@@ -3,10 +3,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"math"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gvw-project/gvw/bench/internal/cost"
 )
@@ -39,16 +43,68 @@ func (b *bench) passes(file string) error {
 		}
 		lines = append(lines, line(b.vw, "vw", n), line([]string{b.gvw}, "gvw", n))
 	}
-	c, err := b.inTurns(lines...)
+	data, err := readSet(file, modelBits)
 	if err != nil {
 		return err
 	}
-	per := func(few, many cost.Sample) cost.Sample {
-		const n = manyPasses - fewPasses
-		return cost.Sample{Wall: (many.Wall - few.Wall) / n, CPU: (many.CPU - few.CPU) / n}
+	var samples [4][]cost.Sample // of the lines
+	var bare []cost.Sample
+	for range b.runs {
+		one, err := cost.InTurns(b.ctx, 1, lines...)
+		if err != nil {
+			return err
+		}
+		for i := range samples {
+			samples[i] = append(samples[i], one[i]...)
+		}
+		bare = append(bare, data.bareLoop())
 	}
-	vw, gvw := per(c[0], c[2]), per(c[1], c[3])
+	per := func(few, many []cost.Sample) []cost.Sample {
+		const n = manyPasses - fewPasses
+		out := make([]cost.Sample, len(few))
+		for i := range few {
+			out[i] = cost.Sample{Wall: (many[i].Wall - few[i].Wall) / n, CPU: (many[i].CPU - few[i].CPU) / n}
+		}
+		return out
+	}
+	ofVW, ofGVW := per(samples[0], samples[2]), per(samples[1], samples[3])
+	features := float64(len(data.fs))
+	if b.json {
+		return errors.Join(
+			cost.WriteLines(os.Stdout, "pass", "vw", features, ofVW...), cost.WriteLines(os.Stdout, "pass", "gvw", features, ofGVW...),
+			cost.WriteLines(os.Stdout, "pass", "bare loop", features, bare...))
+	}
+	vw, gvw, loop := cost.Median(ofVW), cost.Median(ofGVW), cost.Median(bare)
 	fmt.Printf("L-BFGS, one data pass of %s: vw %.3f s wall, %.3f CPU; gvw %.3f, %.3f; gvw/vw %.2f wall, %.2f CPU\n",
 		filepath.Base(file), vw.Wall, vw.CPU, gvw.Wall, gvw.CPU, gvw.Wall/vw.Wall, gvw.CPU/vw.CPU)
+	fmt.Printf("%.0f features: gvw %.2f ns a feature, %.2f CPU; a bare loop of one thread %.2f\n",
+		features, gvw.Wall/features*1e9, gvw.CPU/features*1e9, loop.Wall/features*1e9)
 	return nil
+}
+
+// bareLoop adds up the gradient of the logistic loss in a plain loop of one thread, the least that a pass has to do. It
+// returns the time of one of some passes.
+func (s *set) bareLoop() cost.Sample {
+	const passes = 5
+	w, gradient := make([]float32, 1<<s.bits), make([]float32, 1<<s.bits)
+	begun := time.Now()
+	for range passes {
+		for i, y := range s.labels {
+			fs := s.fs[s.begin[i]:s.begin[i+1]]
+			var p float32
+			for _, x := range fs {
+				p += w[x.Index] * x.Value
+			}
+			pull := -y / float32(1+math.Exp(float64(y*p)))
+			for _, x := range fs {
+				gradient[x.Index] += pull * x.Value
+			}
+		}
+		for i, g := range gradient {
+			w[i] -= 1e-6 * g
+		}
+		clear(gradient)
+	}
+	one := time.Since(begun).Seconds() / passes
+	return cost.Sample{Wall: one, CPU: one}
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command join measures how a large job starts: the time until all of its ranks are wired, and
-// the server's memory for ranks that wait.
-// wait.
+// Command join measures how a large job starts: the time until all of its ranks are wired and have
+// made an all-reduce, which opens connections between them, and the server's memory for ranks that wait.
 //
 //	go run ./bench/join -ranks 1000 -waiting 10000
 //
@@ -25,17 +24,19 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gvw-project/gvw/bench/internal/cost"
 	"github.com/gvw-project/gvw/bench/internal/setup"
 )
 
 func main() {
 	ranks := flag.Int("ranks", 1000, "ranks of the job that is wired")
-	waiting := flag.Int("waiting", 10000, "ranks that wait at the server for one that does not come")
+	waiting := flag.Int("waiting", 10000, "ranks that wait at the server for one that does not come; 0: leave it out")
+	lines := flag.Bool("json", false, "print a JSON object for each start of the job: its seconds, and the server's CPU time and memory")
 	rounds := flag.Int("rounds", 3, "how often the job is wired")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	err := bench(ctx, *ranks, *waiting, *rounds, os.Stdout)
+	err := bench(ctx, *ranks, *waiting, *rounds, *lines, os.Stdout)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "join:", err)
 		os.Exit(1)
@@ -99,7 +100,7 @@ func (c *child) memory(name string) (float64, error) {
 	return 0, fmt.Errorf("no %s in the status of a process", name)
 }
 
-func bench(ctx context.Context, ranks, waiting, rounds int, w io.Writer) (err error) {
+func bench(ctx context.Context, ranks, waiting, rounds int, lines bool, w io.Writer) (err error) {
 	dir, err := os.MkdirTemp("", "gvw-bench-")
 	if err != nil {
 		return err
@@ -109,24 +110,38 @@ func bench(ctx context.Context, ranks, waiting, rounds int, w io.Writer) (err er
 	if err != nil {
 		return err
 	}
+	table := w
+	if lines {
+		table = io.Discard
+	}
 	best := time.Duration(0)
 	var most float64
 	for round := range rounds {
-		took, mib, err := wired(ctx, bin, ranks)
+		took, err := wired(ctx, bin, ranks)
 		if err != nil {
 			return err
 		}
-		if best == 0 || took < best {
-			best = took
+		if best == 0 || took.reduced < best {
+			best = took.reduced
 		}
-		most = max(most, mib)
-		fmt.Fprintf(w, "round %d: %d ranks wired in %.2f s\n", round+1, ranks, took.Seconds())
+		most = max(most, took.mib)
+		fmt.Fprintf(table, "round %d: %d ranks wired in %.2f s, first all-reduce after %.2f s; %.2f ms of the server's CPU a rank\n",
+			round+1, ranks, took.wired.Seconds(), took.reduced.Seconds(), took.cpu.Seconds()*1000/float64(ranks))
+		if lines {
+			one := cost.Sample{Wall: took.reduced.Seconds(), CPU: took.cpu.Seconds(), Memory: took.mib}
+			if err := cost.WriteLines(w, "join", "gvw", float64(ranks), one); err != nil {
+				return err
+			}
+		}
 	}
-	fmt.Fprintf(w, "best: %d ranks wired in %.2f s; the server's memory at most %.1f MiB\n", ranks, best.Seconds(), most)
+	fmt.Fprintf(table, "best: %d ranks have their first all-reduce after %.2f s; the server's memory at most %.1f MiB\n", ranks, best.Seconds(), most)
+	if waiting == 0 {
+		return nil
+	}
 	peak, rss, err := held(ctx, bin, waiting)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "%d ranks wait: the server's memory %.1f MiB, at most %.1f MiB\n", waiting, rss, peak)
+	fmt.Fprintf(table, "%d ranks wait: the server's memory %.1f MiB, at most %.1f MiB\n", waiting, rss, peak)
 	return nil
 }

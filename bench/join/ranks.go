@@ -18,14 +18,19 @@ import (
 // handshakes.
 const atOnce = 512
 
-// wired starts a job of n ranks. It returns the time until the last one was wired and the
-// server's peak memory.
-func wired(ctx context.Context, bin string, n int) (took time.Duration, mib float64, err error) {
+// start is what the start of a job has cost.
+type start struct {
+	wired, reduced time.Duration // from the first connection until the last rank was wired, and had its first all-reduce
+	cpu            time.Duration // of the server, from its start to its end
+	mib            float64       // the server's peak memory
+}
+
+// wired starts a job of n ranks, which make one all-reduce of one number and end.
+func wired(ctx context.Context, bin string, n int) (took start, err error) {
 	s, err := startServer(ctx, bin)
 	if err != nil {
-		return 0, 0, err
+		return start{}, err
 	}
-	defer func() { err = errors.Join(err, s.stop()) }()
 	groups := make([]*allreduce.Group, n)
 	begun := time.Now()
 	err = each(n, n, func(rank int) (err error) {
@@ -38,7 +43,20 @@ func wired(ctx context.Context, bin string, n int) (took time.Duration, mib floa
 		}
 		return groups[rank].Ready(ctx, protocol.Shard{})
 	})
-	took = time.Since(begun)
+	took.wired = time.Since(begun)
+	if err == nil {
+		err = each(n, n, func(rank int) error {
+			v := []float32{1}
+			if err := groups[rank].AllReduce(ctx, allreduce.Vec(v), allreduce.Sum); err != nil {
+				return err
+			}
+			if v[0] != float32(n) {
+				return fmt.Errorf("got %g as the number of ranks, want %d", v[0], n)
+			}
+			return nil
+		})
+		took.reduced = time.Since(begun)
+	}
 	if err == nil {
 		err = each(n, n, func(rank int) error { return groups[rank].Done(ctx) })
 	}
@@ -47,11 +65,13 @@ func wired(ctx context.Context, bin string, n int) (took time.Duration, mib floa
 			err = errors.Join(err, g.Close())
 		}
 	}
-	if err != nil {
-		return 0, 0, err
+	if err == nil {
+		took.mib, err = s.memory("VmHWM")
 	}
-	mib, err = s.memory("VmHWM")
-	return took, mib, err
+	if err = errors.Join(err, s.stop()); err == nil {
+		took.cpu = s.cmd.ProcessState.UserTime() + s.cmd.ProcessState.SystemTime()
+	}
+	return took, err
 }
 
 // held lets n ranks of n+1 join, and returns the server's memory while they wait.

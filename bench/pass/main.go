@@ -18,6 +18,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"strings"
@@ -40,6 +41,7 @@ func bench() error {
 	runs := flag.Int("runs", 5, "runs of each program per row")
 	data := flag.String("data", "", "folder with sparse.vw and dense.vw")
 	learners := flag.Bool("learners", false, "measure vw's composed learners, on data made for them, and with -data on pairs.vw and dense.vw")
+	lines := flag.Bool("json", false, "print a JSON object for each run instead of the table")
 	only := flag.String("only", "", "rows whose name has this in it")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -76,9 +78,13 @@ func bench() error {
 			return err
 		}
 	}
-	fmt.Printf("%s, %d runs each, medians; starting vw takes %.2f s wall, %.2f s CPU\n",
+	var table io.Writer = os.Stdout
+	if *lines {
+		table = io.Discard
+	}
+	fmt.Fprintf(table, "%s, %d runs each, medians; starting vw takes %.2f s wall, %.2f s CPU\n",
 		setup.Machine(), *runs, b.start.Wall, b.start.CPU)
-	t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	t := tabwriter.NewWriter(table, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "work\tvw wall\tCPU\tMB\tgvw wall\tCPU\tMB\tgvw/vw wall\tnet\tCPU\tnet\tmemory\t")
 	for _, w := range rows {
 		if !strings.Contains(w.name, *only) {
@@ -87,6 +93,12 @@ func bench() error {
 		ofVW, ofGVW, err := b.row(ctx, w)
 		if err != nil {
 			return errors.Join(t.Flush(), err)
+		}
+		if *lines {
+			err := errors.Join(cost.WriteLines(os.Stdout, w.name, "vw", 0, ofVW...), cost.WriteLines(os.Stdout, w.name, "gvw", 0, ofGVW...))
+			if err != nil {
+				return err
+			}
 		}
 		vw, gvw := cost.Median(ofVW), cost.Median(ofGVW)
 		s := b.start

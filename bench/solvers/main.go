@@ -23,6 +23,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gvw-project/gvw/bench/internal/cost"
 	"github.com/gvw-project/gvw/bench/internal/setup"
 )
 
@@ -52,6 +53,9 @@ func main() {
 	flag.IntVar(&b.ranks, "ranks", 4, "ranks of the job whose passes and vectors are counted")
 	flag.IntVar(&b.timed, "timed", 2, "ranks of the job that is timed")
 	flag.IntVar(&b.rounds, "rounds", 3, "rounds of the times, of which the median counts; 0: count passes and vectors only")
+	flag.StringVar(&b.only, "solvers", "lbfgs,newton,giant,auto", "values of --solver that are measured")
+	flag.StringVar(&b.known, "known", "", "SET:LEAST:ITERATIONS:TOLERANCE,… the least objective and the settings of the peers, which are not searched then")
+	flag.BoolVar(&b.json, "json", false, "print a JSON object for each timed run instead of the table, and do not count passes on -ranks")
 	flag.StringVar(&b.seed, "seed", "0", "seed of the sample")
 	flag.Parse()
 	b.python = strings.Fields(*python)
@@ -82,7 +86,11 @@ func (b *bench) run(data, sets string) error {
 		return err
 	}
 	commit, _ := exec.CommandContext(ctx, "git", "rev-parse", "--short", "HEAD").Output() // empty without git
-	fmt.Printf("gvw %s, %s; %s; seed %s\n", strings.TrimSpace(string(commit)), versions, setup.Machine(), b.seed)
+	b.table = os.Stdout
+	if b.json {
+		b.table = os.Stderr
+	}
+	fmt.Fprintf(b.table, "gvw %s, %s; %s; seed %s\n", strings.TrimSpace(string(commit)), versions, setup.Machine(), b.seed)
 	for s := range strings.SplitSeq(sets, ",") {
 		name, lambda, ok := strings.Cut(s, ":")
 		if v, err := strconv.ParseFloat(lambda, 64); !ok || err != nil || v <= 0 {
@@ -106,12 +114,15 @@ func (b *bench) set(data, name, lambda string) error {
 	if _, err := fmt.Sscan(shape, &r.examples, &r.features); err != nil {
 		return fmt.Errorf("the peer printed %q: %w", shape, err)
 	}
-	least, err := b.number("least", r.file, lambda)
+	least, settings, err := b.knownSettings(name)
+	if err == nil && settings == nil {
+		least, err = b.number("least", r.file, lambda)
+	}
 	if err != nil {
 		return err
 	}
 	r.goal = near * least
-	fmt.Printf("\n%s, λ %s: %d examples, %d features; least objective %.8g by liblinear\n", name, lambda, r.examples, r.features, least)
+	fmt.Fprintf(b.table, "\n%s, λ %s: %d examples, %d features; least objective %.8g by liblinear\n", name, lambda, r.examples, r.features, least)
 	if b.rounds == 0 {
 		return r.count()
 	}
@@ -119,41 +130,61 @@ func (b *bench) set(data, name, lambda string) error {
 	names := []string{"scikit-learn", "liblinear"}
 	notes := make([]string, 2)
 	for i, p := range []string{"sklearn", "liblinear"} {
-		n, err := b.ask("fewest", p, r.file, lambda, strconv.FormatFloat(r.goal, 'g', -1, 64))
-		if err != nil {
+		n := ""
+		if settings != nil {
+			n = settings[i]
+		} else if n, err = b.ask("fewest", p, r.file, lambda, strconv.FormatFloat(r.goal, 'g', -1, 64)); err != nil {
 			return err
 		}
 		lines = append(lines, b.line("time", p, r.file, lambda, n))
 		notes[i] = []string{"iterations ", "tolerance "}[i] + n
 	}
 	for _, s := range solvers {
-		e, err := r.effort(s, b.ranks)
-		if err != nil {
-			return err
+		if !slices.Contains(strings.Split(b.only, ","), s.name) {
+			continue
+		}
+		var e effort
+		if !b.json {
+			if e, err = r.effort(s, b.ranks); err != nil {
+				return err
+			}
 		}
 		t, err := r.effort(s, b.timed)
 		if err != nil {
 			return err
 		}
+		if b.json {
+			e = t
+		}
 		if t.requests == 0 {
-			fmt.Printf("gvw %-9s %v\n", s.name, t)
+			fmt.Fprintf(b.table, "gvw %-9s %v\n", s.name, t)
 			continue
 		}
 		names = append(names, "gvw "+s.name)
 		lines = append(lines, r.job(s, b.timed, t.requests))
 		notes = append(notes, e.String())
 	}
-	seconds, err := b.inTurns(lines)
+	all, err := b.inTurns(r.goal, lines)
 	if err != nil {
 		return err
 	}
-	for i, n := range names {
-		fmt.Printf("%-13s %6.2f s wall %6.2f s CPU", n, seconds[i].wall, seconds[i].cpu)
-		if i > 1 {
-			fmt.Printf("  of scikit-learn %.2f, %.2f  of liblinear %.2f, %.2f",
-				seconds[i].wall/seconds[0].wall, seconds[i].cpu/seconds[0].cpu, seconds[i].wall/seconds[1].wall, seconds[i].cpu/seconds[1].cpu)
+	seconds := make([]cost.Sample, len(all))
+	for i, s := range all {
+		if b.json {
+			if err := cost.WriteLines(os.Stdout, name, names[i], 0, s...); err != nil {
+				return err
+			}
 		}
-		fmt.Printf("  %s\n", notes[i])
+		slices.SortFunc(s, func(a, b cost.Sample) int { return cmp.Compare(a.CPU, b.CPU) })
+		seconds[i] = s[len(s)/2]
+	}
+	for i, n := range names {
+		fmt.Fprintf(b.table, "%-13s %6.2f s wall %6.2f s CPU", n, seconds[i].Wall, seconds[i].CPU)
+		if i > 1 {
+			fmt.Fprintf(b.table, "  of scikit-learn %.2f, %.2f  of liblinear %.2f, %.2f",
+				seconds[i].Wall/seconds[0].Wall, seconds[i].CPU/seconds[0].CPU, seconds[i].Wall/seconds[1].Wall, seconds[i].CPU/seconds[1].CPU)
+		}
+		fmt.Fprintf(b.table, "  %s\n", notes[i])
 	}
 	return nil
 }
@@ -170,9 +201,24 @@ func (r *race) count() error {
 	return nil
 }
 
-// inTurns measures the lines in turns, and returns the medians.
-func (b *bench) inTurns(lines [][]string) ([]seconds, error) {
-	all := make([][]seconds, len(lines))
+// knownSettings returns what -known has about a set: the least objective, and the settings of scikit-learn and liblinear.
+// The settings are nil if it has nothing.
+func (b *bench) knownSettings(name string) (least float64, settings []string, err error) {
+	for entry := range strings.SplitSeq(b.known, ",") {
+		if f := strings.Split(entry, ":"); f[0] == name {
+			if len(f) != 4 {
+				return 0, nil, fmt.Errorf("-known: got %q, want SET:LEAST:ITERATIONS:TOLERANCE", entry)
+			}
+			least, err = strconv.ParseFloat(f[1], 64)
+			return least, f[2:], err
+		}
+	}
+	return 0, nil, nil
+}
+
+// inTurns measures the lines in turns. A peer whose objective is above the goal is an error.
+func (b *bench) inTurns(goal float64, lines [][]string) ([][]cost.Sample, error) {
+	all := make([][]cost.Sample, len(lines))
 	for range b.rounds {
 		for i, line := range lines {
 			s, out, err := b.measure(line)
@@ -180,17 +226,16 @@ func (b *bench) inTurns(lines [][]string) ([]seconds, error) {
 				return nil, err
 			}
 			if i < 2 { // the peers measure themselves, without their imports
-				if _, err := fmt.Sscan(out, &s.wall, &s.cpu); err != nil {
+				var objective float64
+				if _, err := fmt.Sscan(out, &s.Wall, &s.CPU, &objective); err != nil {
 					return nil, fmt.Errorf("the peer printed %q: %w", out, err)
+				}
+				if !(objective <= goal) {
+					return nil, fmt.Errorf("%s comes to %g, want at most %g: leave out -known, so that its setting is searched", strings.Join(line, " "), objective, goal)
 				}
 			}
 			all[i] = append(all[i], s)
 		}
 	}
-	medians := make([]seconds, len(lines))
-	for i, s := range all {
-		slices.SortFunc(s, func(a, b seconds) int { return cmp.Compare(a.cpu, b.cpu) })
-		medians[i] = s[len(s)/2]
-	}
-	return medians, nil
+	return all, nil
 }

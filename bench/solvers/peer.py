@@ -8,7 +8,8 @@ peer.py least FILE LAMBDA           prints the least objective, by liblinear
 peer.py fewest PEER FILE LAMBDA GOAL
                                     prints the fewest iterations (sklearn) or the largest
                                     tolerance (liblinear) that reach GOAL
-peer.py time PEER FILE LAMBDA N     loads FILE and trains; prints the seconds of both, wall and CPU
+peer.py time PEER FILE LAMBDA N     loads FILE and trains; prints the seconds of both, wall and CPU,
+                                    and the objective
 
 The objective is the sum of the logistic losses plus LAMBDA/2 |w|^2 over all weights, that of a
 constant feature included.
@@ -120,8 +121,9 @@ def timed(peer, name, lam, n):
     import sklearn.linear_model  # noqa: F401
     wall, cpu = time.perf_counter(), time.process_time()
     X, y = load(name)
-    PEERS[peer](X, y, lam, n)
-    print(time.perf_counter() - wall, time.process_time() - cpu)
+    w = PEERS[peer](X, y, lam, n)
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    print(wall, cpu, "%.17g" % objective(X, y, lam, w))
 
 
 def main(what, *args):

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"math/bits"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gvw-project/gvw/bench/internal/cost"
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/optim/newton"
 )
@@ -25,22 +27,22 @@ type bench struct {
 	python               []string
 	script, seed         string
 	ranks, timed, rounds int
+	only, known          string
+	json                 bool
+	table                io.Writer // for people
 }
 
-// seconds are the times of one process and its children.
-type seconds struct{ wall, cpu float64 }
-
 // measure runs a command and returns its times and its output.
-func (b *bench) measure(line []string) (seconds, string, error) {
+func (b *bench) measure(line []string) (cost.Sample, string, error) {
 	cmd := exec.CommandContext(b.ctx, line[0], line[1:]...)
 	var out, diag bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &diag
 	begun := time.Now()
 	if err := cmd.Run(); err != nil {
-		return seconds{}, "", fmt.Errorf("%s: %w\n%s", strings.Join(line, " "), err, diag.String())
+		return cost.Sample{}, "", fmt.Errorf("%s: %w\n%s", strings.Join(line, " "), err, diag.String())
 	}
 	p := cmd.ProcessState
-	s := seconds{time.Since(begun).Seconds(), (p.UserTime() + p.SystemTime()).Seconds()}
+	s := cost.Sample{Wall: time.Since(begun).Seconds(), CPU: (p.UserTime() + p.SystemTime()).Seconds()}
 	if out.Len() == 0 {
 		return s, diag.String(), nil
 	}

@@ -22,16 +22,18 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gvw-project/gvw/bench/internal/cost"
 	"github.com/gvw-project/gvw/bench/internal/setup"
 )
 
 func main() {
 	rounds := flag.Int("rounds", 50, "how often each program is started, after one start that does not count; at least 1")
 	other := flag.String("other", "", "another gvw to measure, such as that of an earlier commit; empty: none")
+	lines := flag.Bool("json", false, "print a JSON object for each start instead of the table")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := bench(ctx, max(*rounds, 1), *other, os.Stdout); err != nil {
+	if err := bench(ctx, max(*rounds, 1), *other, *lines, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "start:", err)
 		os.Exit(1)
 	}
@@ -47,7 +49,7 @@ type contender struct {
 	wall, cpu []time.Duration // of each round
 }
 
-func bench(ctx context.Context, rounds int, other string, w io.Writer) (err error) {
+func bench(ctx context.Context, rounds int, other string, lines bool, w io.Writer) (err error) {
 	dir, err := os.MkdirTemp("", "gvw-bench-")
 	if err != nil {
 		return err
@@ -64,6 +66,17 @@ func bench(ctx context.Context, rounds int, other string, w io.Writer) (err erro
 				return err
 			}
 		}
+	}
+	if lines {
+		for _, c := range all {
+			for i := range c.wall {
+				one := cost.Sample{Wall: c.wall[i].Seconds(), CPU: c.cpu[i].Seconds()}
+				if err := cost.WriteLines(w, "start", c.name, 0, one); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
 	}
 	fmt.Fprintf(w, "%d starts each, %s before and %s after\n", rounds, before, setup.Machine())
 	fmt.Fprintf(w, "%-34s %8s %17s %8s %7s %7s\n", "", "wall ms", "quartiles", "CPU ms", "× wall", "× CPU")
