@@ -18,6 +18,9 @@
 # make test-rdma    what goes over RDMA, in a guest with two emulated devices
 # make test-long    what is too slow for every run: long tests, fuzzing, builds for all platforms
 # make bench        micro-benchmarks; bench/README.md has the comparisons
+# make bench-compare
+#                   measures the table of speeds beside vw, scikit-learn, liblinear and Open MPI: about 15 min. VW is the
+#                   command of vw, PYTHON has scikit-learn and liblinear-official, DATA names the data sets
 # make figures      measures and draws docs/figures; DATA names the directory of the data sets, ONLY some of
 #                   the figures, SPARK a Python with pyspark and numpy
 # make lint         the static part of make test, which stops at the first fault
@@ -28,7 +31,7 @@
 
 TOOL = go tool -modfile=tools/go.mod
 
-.PHONY: build quickstart setup check test test-all test-portable test-hadoop test-places test-rdma storm storm-net storm-malt storm-sim kilonode test-long bench figures lint release clean
+.PHONY: build quickstart setup check test test-all test-portable test-hadoop test-places test-rdma storm storm-net storm-malt storm-sim kilonode test-long bench bench-compare figures lint release clean
 
 build:
 	go build -trimpath -o bin/ ./cmd/gvw ./cmd/spanning_tree
@@ -87,6 +90,10 @@ test-long:
 
 bench:
 	go test -run '^$$' -bench . -benchtime 1s ./...
+
+bench-compare:
+	go run ./bench/compare -vw "$(or $(VW),.venv/bin/python -m vowpalwabbit)" -python "$(PYTHON)" -data "$(DATA)" -runs $(or $(RUNS),5) -only "$(ONLY)" -out docs/figures
+	go -C tools run ./draw ../docs/figures
 
 figures:
 	go run ./bench/figures -data "$(DATA)" -only "$(ONLY)" -spark "$(SPARK)"

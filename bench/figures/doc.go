@@ -30,6 +30,6 @@
 //
 // Comment lines with # give the title, the names of the axes, the scales, what the figure shows, a text for readers without
 // pictures, the command, the seed, and the commit, the machine and the day of the measurement. The table follows: series, x, y.
-// With the kind dots or spans, y is the number of a row, whose names are in another comment. In spans, two points are the
-// begin and the end of a bar.
+// With the kind dots, spans or ranges, y is the number of a row, whose names are in another comment. In spans, and in the first
+// series of ranges, two points are the begin and the end of a bar.
 package main

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gvw-project/gvw/bench/internal/cost"
 	"github.com/gvw-project/gvw/malt"
 )
 
@@ -36,7 +37,7 @@ func over(ctx context.Context, size, rounds int) error {
 			if err := g.Barrier(ctx); err != nil {
 				return err
 			}
-			begun, cpu := time.Now(), processTime()
+			begun, cpu := time.Now(), cost.ProcessTime()
 			for range scatters {
 				if g.Rank() != 0 {
 					break
@@ -52,7 +53,7 @@ func over(ctx context.Context, size, rounds int) error {
 				continue
 			}
 			ours.add(scatters*size, time.Since(begun))
-			oursCPU.add(scatters*size, processTime()-cpu)
+			oursCPU.add(scatters*size, cost.ProcessTime()-cpu)
 			s, err := peer(ctx, scatters*size)
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
@@ -134,7 +135,7 @@ func socketPair(ctx context.Context, size int) (stream, error) {
 		return stream{}, errors.Join(err, out.Close())
 	}
 	defer in.Close()
-	begun, cpu := time.Now(), processTime()
+	begun, cpu := time.Now(), cost.ProcessTime()
 	var writer sync.WaitGroup
 	var failed error
 	writer.Go(func() {
@@ -152,5 +153,5 @@ func socketPair(ctx context.Context, size int) (stream, error) {
 	if err == io.EOF {
 		err = nil
 	}
-	return stream{float64(size) / time.Since(begun).Seconds(), float64(size) / (processTime() - cpu).Seconds()}, errors.Join(err, failed)
+	return stream{float64(size) / time.Since(begun).Seconds(), float64(size) / (cost.ProcessTime() - cpu).Seconds()}, errors.Join(err, failed)
 }

@@ -50,7 +50,7 @@ func (f figure) draw(path string) (err error) {
 		return err
 	}
 	legendHeight := vg.Length(len(f.names)) * lineHeight
-	drawing, err := draw.NewFormattedCanvas(width, height+legendHeight, "svg")
+	drawing, err := draw.NewFormattedCanvas(width, f.height()+legendHeight, "svg")
 	if err != nil {
 		return err
 	}
@@ -81,6 +81,12 @@ func (f figure) draw(path string) (err error) {
 	return os.Rename(w.Name(), path)
 }
 
+// height returns the height of the plot, which many rows enlarge.
+func (f figure) height() vg.Length {
+	const row = 9 * vg.Millimeter / 2
+	return max(height, vg.Length(strings.Count(f.header["rows"], "|")+3)*row)
+}
+
 // plot returns the figure with axes, lines and legend.
 func (f figure) plot() (*plot.Plot, error) {
 	plot.DefaultFont = font.Font{Typeface: "Liberation", Variant: "Sans"}
@@ -101,6 +107,15 @@ func (f figure) plot() (*plot.Plot, error) {
 		switch f.header["kind"] {
 		case "dots":
 			if err := f.dots(p, i, name); err != nil {
+				return nil, err
+			}
+			continue
+		case "ranges":
+			draw := f.marks
+			if i == 0 {
+				draw = f.bars
+			}
+			if err := draw(p, i, name); err != nil {
 				return nil, err
 			}
 			continue

@@ -74,7 +74,11 @@ func TestRealAndSimulated(t *testing.T) {
 
 // A drawing of rows has their names, and the bars and dots of all series.
 func TestDrawingOfRows(t *testing.T) {
-	for kind, points := range map[string]string{"spans": "waits,1,0\nwaits,2,0\nsends,2,1\nsends,3,1\n", "dots": "waits,1,0\nsends,3,1\n"} {
+	for kind, points := range map[string]string{
+		"spans":  "waits,1,0\nwaits,2,0\nsends,2,1\nsends,3,1\n",
+		"ranges": "waits,1,0\nwaits,2,0\nsends,2,1\n",
+		"dots":   "waits,1,0\nsends,3,1\n",
+	} {
 		dir := t.TempDir()
 		text := "# title: T\n# kind: " + kind + "\n# rows: rank 0|rank 1\nseries,x,y\n" + points
 		if err := os.WriteFile(filepath.Join(dir, "a.csv"), []byte(text), 0o600); err != nil {
@@ -129,6 +133,7 @@ func TestRefusals(t *testing.T) {
 		"point 1: strconv.ParseFloat": "series,x,y\na,b,1\n",
 		"wrong number of fields":      "series,x,y\na,1\n",
 		"got 1 points, want pairs":    "# kind: spans\nseries,x,y\na,1,0\n",
+		"got 3 points, want pairs":    "# kind: ranges\nseries,x,y\na,1,0\na,1,0\na,1,0\n",
 	} {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, "a.csv"), []byte(text), 0o600); err != nil {

@@ -59,8 +59,9 @@ func parse(text string) (figure, error) {
 		}
 		f.series[row[0]] = append(f.series[row[0]], plotter.XY{X: x, Y: y})
 	}
-	if f.header["kind"] == "spans" {
-		for _, name := range f.names {
+	paired := map[string][]string{"spans": f.names, "ranges": f.names[:min(1, len(f.names))]}
+	if names, ok := paired[f.header["kind"]]; ok {
+		for _, name := range names {
 			if n := len(f.series[name]); n%2 != 0 {
 				return f, fmt.Errorf("series %q: got %d points, want pairs", name, n)
 			}

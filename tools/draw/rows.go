@@ -55,10 +55,27 @@ func (f figure) dots(p *plot.Plot, i int, name string) error {
 	return nil
 }
 
+// bars draws a thin bar from each first to each second point of a series.
+func (f figure) bars(p *plot.Plot, i int, name string) error { return f.spansOf(p, i, name, 0.15) }
+
+// marks draws the points of a series in the middle of their rows.
+func (f figure) marks(p *plot.Plot, i int, name string) error {
+	s, err := plotter.NewScatter(downward(f.series[name]))
+	if err != nil {
+		return err
+	}
+	s.GlyphStyle = draw.GlyphStyle{Color: colours[i%len(colours)], Radius: vg.Points(3), Shape: shapes[i%len(shapes)]}
+	p.Add(s)
+	p.Legend.Add(name, s)
+	return nil
+}
+
 // spans draws a bar from each first to each second point of a series.
-func (f figure) spans(p *plot.Plot, i int, name string) error {
+func (f figure) spans(p *plot.Plot, i int, name string) error { return f.spansOf(p, i, name, 0.35) }
+
+// spansOf draws the bars with half of their height, in rows.
+func (f figure) spansOf(p *plot.Plot, i int, name string, height float64) error {
 	points := downward(f.series[name])
-	const height = 0.35
 	var rings []plotter.XYer
 	for k := 0; k < len(points); k += 2 {
 		a, b := points[k], points[k+1]

@@ -20,7 +20,7 @@ type Figure struct {
 	X, Y  string // names of the axes, with units
 	LogX  bool
 	LogY  bool
-	Kind  string   // "": lines; dots: points; spans: each two points are a bar
+	Kind  string   // "": lines; dots: points; spans: each two points are a bar; ranges: dots, but each two points of the first series are a bar
 	Rows  []string // names of the values 0, 1, … on the y axis; nil: numbers
 	Notes string   // what was measured, how, and the results in numbers
 	Alt   string   // text in place of the picture; empty: the title

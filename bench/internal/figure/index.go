@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -20,7 +19,7 @@ func Index(dir string) error {
 		return err
 	}
 	var b bytes.Buffer
-	b.WriteString("# Figures\n\n`make figures` measures these figures again. This page is made from the headers of the CSV files.\n")
+	b.WriteString("# Figures\n\n`make figures` measures these figures again, and `make bench-compare` that of compare.csv. This page is made from the headers of the CSV files.\n")
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
 		if err != nil {
@@ -28,8 +27,8 @@ func Index(dir string) error {
 		}
 		h := Header(string(text))
 		table := ""
-		if h["kind"] == "dots" {
-			f := Figure{Rows: strings.Split(h["rows"], "|")}
+		if h["kind"] == "dots" || h["kind"] == "ranges" {
+			f := Figure{Rows: strings.Split(h["rows"], "|"), Kind: h["kind"]}
 			if f.Lines, err = ReadLines(path); err != nil {
 				return err
 			}
@@ -69,9 +68,15 @@ func (f *Figure) Markdown() string {
 	for row, name := range f.Rows {
 		b.WriteString("| " + name + " |")
 		for _, l := range f.Lines {
-			text := "not reached"
-			if i := slices.IndexFunc(l.Points, func(p Point) bool { return p.Y == float64(row) }); i >= 0 {
-				text = strconv.FormatFloat(l.Points[i].X, 'f', -1, 64)
+			var values []string
+			for _, p := range l.Points {
+				if p.Y == float64(row) {
+					values = append(values, strconv.FormatFloat(p.X, 'f', -1, 64))
+				}
+			}
+			text := strings.Join(values, " to ")
+			if text == "" && f.Kind != "ranges" {
+				text = "not reached"
 			}
 			b.WriteString(" " + text + " |")
 		}

@@ -40,10 +40,10 @@ func BuildTool(ctx context.Context, dir, module string) (string, error) {
 }
 
 // Machine returns the number of processors and their load, as one line of text.
-func Machine() string { return fmt.Sprintf("%d CPUs, load %s", runtime.NumCPU(), load()) }
+func Machine() string { return fmt.Sprintf("%d CPUs, load %s", runtime.NumCPU(), Load()) }
 
-// load returns the load average of the last minute.
-func load() string {
+// Load returns the load average of the last minute.
+func Load() string {
 	b, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
 		return "unknown"

@@ -2,15 +2,15 @@
 
 //go:build unix
 
-package main
+package cost
 
 import (
 	"syscall"
 	"time"
 )
 
-// processTime returns the processor time of this process.
-func processTime() time.Duration {
+// ProcessTime returns the processor time of this process.
+func ProcessTime() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
 		return 0
