@@ -53,8 +53,8 @@ func table() []group {
 		}, largeTable},
 		one(row{"L-BFGS, a feature", "bare loop", "ns", at(3), at(1.25)}, lbfgsPass),
 		optimum(problem{"imdb", "100", "7665.7277", "60", "0.05"}, 0.2),
-		optimum(problem{"assist2015", "10", "", "", ""}, 0.3),
-		optimum(problem{"20news-bin", "10", "1269.7587", "", "0.002"}, 0.5),
+		optimum(problem{"assist2015", "10", "290111.54", "162", "0.02"}, 0.3),
+		optimum(problem{"20news-bin", "10", "1269.7587", "113", "0.002"}, 0.5),
 		ranks("run -n 2, 1 pass", 1),
 		ranks("run -n 2, 5 passes", 5),
 		{[]row{
