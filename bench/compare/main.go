@@ -72,6 +72,7 @@ func bench(ctx context.Context, o options, w io.Writer) (err error) {
 		return err
 	}
 	begun, before := time.Now(), setup.Machine()
+	origin := figure.OriginOf(ctx, begun)
 	var rows []row
 	var outcomes []outcome
 	var failed error
@@ -90,7 +91,6 @@ func bench(ctx context.Context, o options, w io.Writer) (err error) {
 		fmt.Fprintf(os.Stderr, "%s: %.1f s, load %s\n", g.rows[0].name, time.Since(start).Seconds(), setup.Load())
 		rows, outcomes = append(rows, g.rows...), append(outcomes, got...)
 	}
-	origin := figure.OriginOf(ctx, begun)
 	method := fmt.Sprintf("%d turns of each program, %d lines of made data, %s before and load %s after, %.0f min; %s; gvw %s",
 		s.runs, o.lines, before, setup.Load(), time.Since(begun).Minutes(), cmp.Or(s.vwVersion, oneLine(s.vwWhy)), origin.Commit)
 	fmt.Fprintf(w, "%s, %s: %s\n\n", origin.Date, origin.Machine, method)
