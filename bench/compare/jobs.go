@@ -152,6 +152,9 @@ func (s *session) joined(ctx context.Context, ranks, rounds int) ([]cost.Line, e
 	ctx, cancel := context.WithTimeoutCause(ctx, mostJoin, missing(fmt.Sprintf("%d rounds with %d ranks have not ended in %v", rounds, ranks, mostJoin)))
 	defer cancel()
 	lines, _, err := s.benchmark(ctx, "join", "-ranks", strconv.Itoa(ranks), "-waiting", "0", "-rounds", strconv.Itoa(rounds))
+	if err != nil && strings.Contains(err.Error(), "too many open files") {
+		return nil, missing(fmt.Sprintf("the connections of %d ranks in one process exceed the limit of open files", ranks))
+	}
 	return lines, err
 }
 
