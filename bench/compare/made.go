@@ -15,7 +15,9 @@ import (
 const (
 	sparseNames = 1 << 20 // names of features of a namespace of the sparse data
 	sparseHalf  = 37      // features of each of its two namespaces
+	known       = 1 << 8  // names of the sparse data, the most frequent ones, on which the label depends
 	denseNames  = 100
+	noise       = 0.5 // standard deviation of what no feature explains
 	seed        = 1
 )
 
@@ -51,7 +53,8 @@ func makeFile(path string, lines int, line func(b []byte, rng *rand.Rand) []byte
 }
 
 // sparseLine appends an example of two namespaces with 37 features each. Small numbers are more frequent than large ones, as
-// words are, and every second feature has a value. The label depends on the numbers.
+// words are, and every second feature has a value. The label depends on the frequent ones: one pass can learn it, so that
+// losses of held-out examples mean something.
 func sparseLine(b []byte, rng *rand.Rand) []byte {
 	score := 0.0
 	begin := len(b)
@@ -60,7 +63,9 @@ func sparseLine(b []byte, rng *rand.Rand) []byte {
 		b = append(b, byte(space))
 		for k := range sparseHalf {
 			n := int(math.Pow(sparseNames, rng.Float64())) // as frequent as words of this rank: 1/n
-			score += slope(n + int(space)*sparseNames)
+			if n < known {
+				score += slope(n + int(space)*sparseNames)
+			}
 			b = strconv.AppendInt(append(b, ' ', byte(space)), int64(n), 10)
 			if k%2 == 0 {
 				b = strconv.AppendFloat(append(b, ':'), 0.1+0.9*rng.Float64(), 'f', 4, 64)
@@ -92,7 +97,7 @@ func slope(n int) float64 {
 // labelled puts the label before the features from begin on: the sign of the score with noise.
 func labelled(b []byte, begin int, score float64, rng *rand.Rand) []byte {
 	label := "1"
-	if score+2*rng.NormFloat64() < 0 {
+	if score+noise*rng.NormFloat64() < 0 {
 		label = "-1"
 	}
 	b = append(b, label...)
