@@ -324,8 +324,13 @@ func TestAsynchronousTrainingReplacesARank(t *testing.T) {
 									OnLoss: c.onLoss,
 								}},
 							}
-							if rank == 1 && lose && attempts[rank] == 0 {
-								cfg.Data.Inputs[0] = failsOn(cfg.Data.Inputs[0], c.fails)
+							switch in := &cfg.Data.Inputs[0]; {
+							case rank == 1 && lose && attempts[rank] == 0:
+								*in = failsOn(*in, c.fails)
+							case rank != 1 && lose && c.onLoss == allreduce.Open:
+								// Otherwise the others may end before, and the replacement is not needed. It takes its weights
+								// from a rank that exchanges, hence the wait for its membership only.
+								*in = onOpen(*in, cfg.Passes, func() { awaitVectors(t, server, cfg.Cluster.Join.Job, replaced) })
 							}
 							if rank == 0 {
 								cfg.Output.Create, cfg.Model.Final = out.create, name

@@ -44,8 +44,8 @@ func onOpen(in Input, n int, act func()) Input {
 	return in
 }
 
-// vectorsHave waits until the job of the shared vectors has all of its ranks.
-func vectorsHave(t *testing.T, server string, job allreduce.Job) {
+// awaitVectors waits until the job of the shared vectors of job is as have reports.
+func awaitVectors(t *testing.T, server string, job allreduce.Job, have func(protocol.JobStatus) bool) {
 	id := VectorsJob(job)
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		st, err := client.Status(t.Context(), nil, server, nil)
@@ -53,12 +53,19 @@ func vectorsHave(t *testing.T, server string, job allreduce.Job) {
 			t.Error(err)
 			return
 		}
-		i := slices.IndexFunc(st.Jobs, func(j protocol.JobStatus) bool { return j.UniqueID == id.UniqueID })
-		if i >= 0 && len(st.Jobs[i].Removed) == 0 {
+		if slices.ContainsFunc(st.Jobs, func(j protocol.JobStatus) bool { return j.UniqueID == id.UniqueID && have(j) }) {
 			return
 		}
 	}
 	t.Error("no rank has joined the vectors")
+}
+
+// complete reports whether a job has all of its ranks.
+func complete(j protocol.JobStatus) bool { return len(j.Removed) == 0 }
+
+// replaced reports whether a job has all of its ranks after the loss of one.
+func replaced(j protocol.JobStatus) bool {
+	return j.LastLoss != nil && j.State == "wired" && complete(j)
 }
 
 // A job starts without a rank, which joins while the others train. It begins with their weights, and takes part in the
@@ -81,7 +88,7 @@ func TestRankJoinsLate(t *testing.T) {
 			if late && rank == 0 {
 				c.Data.Inputs[0] = onOpen(c.Data.Inputs[0], 3, func() {
 					ranks.Go(func() { run(3) })
-					vectorsHave(t, server, c.Cluster.Join.Job)
+					awaitVectors(t, server, c.Cluster.Join.Job, complete)
 				})
 			}
 			if rank == 0 {
