@@ -60,12 +60,12 @@ func averagesOf(name string) func(ctx context.Context, data string) ([]figure, e
 
 // measure trains with all systems. rate is that of the network links of the jobs, "" for the loopback.
 func (p *problem) measure(ctx context.Context, j *jobs) (curves []curve, optimum float64, rate string, err error) {
-	if err := p.write(j.path(p.name + ".vw")); err != nil {
+	if err := p.write(j.path(p.Name + ".vw")); err != nil {
 		return nil, 0, "", err
 	}
 	if p.links {
 		if why := linksWork(ctx); why != nil {
-			fmt.Printf("%s: on the loopback, since there are no network links: %v\n", p.name, why)
+			fmt.Printf("%s: on the loopback, since there are no network links: %v\n", p.Name, why)
 		} else {
 			rate = gigabit
 		}
@@ -95,8 +95,8 @@ func (p *problem) measure(ctx context.Context, j *jobs) (curves []curve, optimum
 		options []string
 	}{
 		{"L-BFGS", []string{"--bfgs", "--passes", strconv.Itoa(batchPasses)}},
-		{"hybrid", []string{"--hybrid", fmt.Sprintf("1:%d", batchPasses), "--sgd_l2", number64(p.lambda)}},
-		{"GIANT", []string{"--hybrid", fmt.Sprintf("1:%d", 3*batchPasses/2), "--sgd_l2", number64(p.lambda), "--solver", "giant"}},
+		{"hybrid", []string{"--hybrid", fmt.Sprintf("1:%d", batchPasses), "--sgd_l2", number64(p.Lambda)}},
+		{"GIANT", []string{"--hybrid", fmt.Sprintf("1:%d", 3*batchPasses/2), "--sgd_l2", number64(p.Lambda), "--solver", "giant"}},
 	} {
 		o, err := j.run(ctx, rate, p.args(j, append(s.options, "--termination", "0", "--l2", p.sumL2())...)...)
 		if err != nil {
@@ -110,13 +110,13 @@ func (p *problem) measure(ctx context.Context, j *jobs) (curves []curve, optimum
 // args returns the options of a job with more of them.
 func (p *problem) args(j *jobs, more ...string) []string {
 	return append([]string{
-		"-d", p.file, "--cache_file", j.path(p.name + ".cache.{rank}"), "-b", strconv.Itoa(p.bits()), "--noconstant", "--loss_function", "logistic",
+		"-d", p.file, "--cache_file", j.path(p.Name + ".cache.{rank}"), "-b", strconv.Itoa(p.bits()), "--noconstant", "--loss_function", "logistic",
 		"--holdout_off", "--shm", "off", "-f", j.path("model"),
 	}, more...)
 }
 
 // sumL2 returns --l2 of a batch solver, which regularises the sum of the losses.
-func (p *problem) sumL2() string { return number64(p.lambda * float64(len(p.examples))) }
+func (p *problem) sumL2() string { return number64(p.Lambda * float64(len(p.Examples))) }
 
 func number64(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
@@ -133,7 +133,7 @@ func (p *problem) sendGradient(ctx context.Context, j *jobs, rate string, share,
 	per := int(math.Round(1 / share))
 	passes := min(mostPasses, 2*((rounds+per-1)/per)+5)
 	o, err := j.run(ctx, rate, p.args(j, "--aggregate", "gradient", "--batch", batchOption(share), "-l", number64(best.rate), "--power_t", number64(best.power),
-		"--l2", number64(p.lambda), "--passes", strconv.Itoa(passes), "--save_per_pass")...)
+		"--l2", number64(p.Lambda), "--passes", strconv.Itoa(passes), "--save_per_pass")...)
 	if err != nil {
 		return curve{}, err
 	}
@@ -188,7 +188,7 @@ func (p *problem) sendModels(ctx context.Context, j *jobs, rate string, optimum 
 		{"SendModel, reduce-scatter", []string{"--aggregate", "model"}},
 	} {
 		o, err := j.run(ctx, rate, p.args(j, append(way.options, "--sgd", "-l", number64(best.rate), "--power_t", number64(best.power),
-			"--l2", number64(p.lambda), "--passes", strconv.Itoa(averagedPasses), "--save_per_pass")...)...)
+			"--l2", number64(p.Lambda), "--passes", strconv.Itoa(averagedPasses), "--save_per_pass")...)...)
 		if err != nil {
 			return nil, err
 		}
@@ -241,11 +241,11 @@ func (p *problem) draw(curves []curve, optimum float64, rate string) []figure {
 	}
 	notes := fmt.Sprintf("%v; %d ranks, %s, %s; optimum %.6f", p, ranks, network, setup.Machine(), optimum)
 	rounds := figure{
-		Name: "averaging-rounds-" + p.name, Title: "Objective by rounds, " + p.name, X: "rounds", Y: "objective above the optimum", LogX: true, LogY: true,
+		Name: "averaging-rounds-" + p.Name, Title: "Objective by rounds, " + p.Name, X: "rounds", Y: "objective above the optimum", LogX: true, LogY: true,
 		Notes: notes,
 	}
 	seconds := rounds
-	seconds.Name, seconds.Title, seconds.X = "averaging-seconds-"+p.name, "Objective by seconds, "+p.name, "seconds since the start of rank 0"
+	seconds.Name, seconds.Title, seconds.X = "averaging-seconds-"+p.Name, "Objective by seconds, "+p.Name, "seconds since the start of rank 0"
 	var texts []string
 	for _, c := range curves {
 		byRounds, bySeconds := line{Name: c.name}, line{Name: c.name}

@@ -12,14 +12,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	fig "github.com/gvw-project/gvw/bench/internal/figure"
+	"github.com/gvw-project/gvw/bench/internal/task"
 	"github.com/gvw-project/gvw/internal/timeline"
 )
 
 // smallProblem is a part of a drawn task.
 func smallProblem() *problem {
-	t := denseTask()
-	t.examples, t.lambda = t.examples[:800], 1e-2
-	return &problem{task: t, about: "drawn"}
+	t := task.Dense()
+	t.Examples, t.Lambda = t.Examples[:800], 1e-2
+	return &problem{Task: t, about: "drawn"}
 }
 
 // The search finds a rate with which both ways reach a goal, and SendModel needs fewer rounds.
@@ -42,16 +43,16 @@ func TestSearch(t *testing.T) {
 // The objective of weights 0 is log 2, and that of others has the regularisation.
 func TestObjective(t *testing.T) {
 	p := smallProblem()
-	w := make([]float32, p.size)
+	w := make([]float32, p.Size)
 	if got := p.objective(w); math.Abs(got-math.Ln2) > 1e-12 {
 		t.Errorf("got %g, want log 2", got)
 	}
-	p.examples = p.examples[:8]
-	for i := range p.examples {
-		p.examples[i].Features = nil
+	p.Examples = p.Examples[:8]
+	for i := range p.Examples {
+		p.Examples[i].Features = nil
 	}
 	w[0], w[1] = 3, 4
-	if got, want := p.objective(w), math.Ln2+p.lambda/2*25; math.Abs(got-want) > 1e-12 {
+	if got, want := p.objective(w), math.Ln2+p.Lambda/2*25; math.Abs(got-want) > 1e-12 {
 		t.Errorf("got %g, want %g", got, want)
 	}
 }

@@ -33,7 +33,7 @@ func gantts(ctx context.Context, _ string) (figures []figure, err error) {
 	}
 	defer func() { err = errors.Join(err, end()) }()
 	p := urlProblem(20_000, 1_000_000)
-	if err := p.write(j.path(p.name + ".vw")); err != nil {
+	if err := p.write(j.path(p.Name + ".vw")); err != nil {
 		return nil, err
 	}
 	rate, network := gigabit, "links of "+gigabit+"/s"
@@ -42,7 +42,7 @@ func gantts(ctx context.Context, _ string) (figures []figure, err error) {
 		rate, network = "", "loopback"
 	}
 	for _, way := range ganttWays {
-		_, err := j.run(ctx, rate, p.args(j, append(way.options, "--l2", number64(p.lambda), "--passes", "7", "--timeline", j.path("timeline.{rank}"))...)...)
+		_, err := j.run(ctx, rate, p.args(j, append(way.options, "--l2", number64(p.Lambda), "--passes", "7", "--timeline", j.path("timeline.{rank}"))...)...)
 		if err != nil {
 			return nil, err
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/gvw-project/gvw/bench/internal/setup"
+	"github.com/gvw-project/gvw/bench/internal/task"
 )
 
 // lostPasses is the number of passes after which the models have converged: before, a job that loses a rank differs,
@@ -15,12 +16,12 @@ const lostPasses = 32
 
 // lostRank compares ten ranks with ten of which one ends after half of its examples (MALT, Fig. 14).
 func lostRank(ctx context.Context, data string) ([]figure, error) {
-	t, err := spliceTask(data)
+	t, err := task.Splice(data)
 	if err != nil {
 		return nil, err
 	}
-	t.passes = lostPasses
-	whole := training{task: t, ranks: 10, graph: "all", sync: "bsp"}
+	t.Passes = lostPasses
+	whole := training{Task: t, ranks: 10, graph: "all", sync: "bsp"}
 	lost := whole
 	lost.killRank, lost.kill = 9, 0.5
 	f := figure{
@@ -46,7 +47,7 @@ func lostRank(ctx context.Context, data string) ([]figure, error) {
 		f.Lines = append(f.Lines, l)
 	}
 	f.Notes = fmt.Sprintf("%v, bsp, %d examples a second and rank; longest time between two rounds: %d ms, with the loss %d ms; "+
-		"last objective %.5f, with the loss %.5f (%+.2f %%); %s", t, t.rate,
+		"last objective %.5f, with the loss %.5f (%+.2f %%); %s", t, t.Rate,
 		a.pause.Milliseconds(), b.pause.Milliseconds(), a.last(), b.last(), 100*(b.last()/a.last()-1), setup.Machine())
 	return []figure{f}, nil
 }

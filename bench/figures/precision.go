@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gvw-project/gvw/bench/internal/task"
 	"github.com/gvw-project/gvw/hdfsio"
 )
 
@@ -147,7 +148,7 @@ func spliceWindows(data string) (w windows, err error) {
 		return w, err
 	}
 	w.about = fmt.Sprintf("donor sites of C. elegans among decoys: the first %d windows of the training file, shuffled, and all %d of the test file, as k-mers of 1 to %d bases with positions",
-		len(w.train), len(w.test), longest)
+		len(w.train), len(w.test), task.Longest)
 	return w, nil
 }
 
@@ -167,7 +168,7 @@ func readWindows(path string, most int) (lines []string, err error) {
 		if !ok {
 			return nil, fmt.Errorf("%s: line %d: got %q, want label, kind and bases", path, len(lines)+1, s.Text())
 		}
-		lines = append(lines, kmers(label, sequence)+"\n")
+		lines = append(lines, task.Kmers(label, sequence)+"\n")
 	}
 	rand.New(rand.NewPCG(17, 2)).Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
 	return lines, nil
@@ -216,12 +217,12 @@ func drawWindows(train, test int) windows {
 				}
 				window[i], before = bases[b], b
 			}
-			lines = append(lines, kmers(label, string(window))+"\n")
+			lines = append(lines, task.Kmers(label, string(window))+"\n")
 		}
 		return lines
 	}
 	w := windows{name: "generated", seed: "22", l2: 1, train: draw(train), test: draw(test)}
 	w.about = fmt.Sprintf("%d drawn windows of %d bases and %d for the test, one in eleven a site with a pattern of %d bases, as k-mers of 1 to %d bases with positions",
-		len(w.train), size, len(w.test), sites, longest)
+		len(w.train), size, len(w.test), sites, task.Longest)
 	return w
 }

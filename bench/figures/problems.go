@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/gvw-project/gvw/bench/internal/task"
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/learn/svm"
 	"github.com/gvw-project/gvw/model"
@@ -22,7 +23,7 @@ import (
 // problem is logistic regression on a data set: the least mean log loss + λ/2‖w‖² over all weights, that of the constant
 // feature included.
 type problem struct {
-	task
+	task.Task
 	about string // the data set in words
 	links bool   // jobs run behind network links, too
 	file  string // its text
@@ -33,16 +34,16 @@ func newProblem(data, name string) (p problem, err error) {
 	if name == "url-like" {
 		return urlProblem(4_000, 200_000), nil
 	}
-	p = problem{about: name, task: task{name: name, lambda: 1e-4}}
-	if p.examples, err = readText(filepath.Join(data, name, "train.vw.gz"), nil); err != nil {
+	p = problem{about: name, Task: task.Task{Name: name, Lambda: 1e-4}}
+	if p.Examples, err = task.Read(filepath.Join(data, name, "train.vw.gz"), nil); err != nil {
 		return p, err
 	}
 	if name == "kdd99" {
 		p.about = "50,000 examples of kdd99, log(1+x), columns divided by their maxima"
-		p.examples = p.examples[:50_000]
-		scaleColumns(p.examples)
+		p.Examples = p.Examples[:50_000]
+		scaleColumns(p.Examples)
 	}
-	p.size = number(p.examples)
+	p.Size = task.Number(p.Examples)
 	return p, nil
 }
 
@@ -74,8 +75,8 @@ func urlProblem(n, names int) problem {
 	for i := range truth {
 		truth[i] = rng.NormFloat64()
 	}
-	p := problem{about: "drawn", links: true, task: task{name: "url-like", lambda: 1e-4, examples: make([]svm.Example, n)}}
-	for i := range p.examples {
+	p := problem{about: "drawn", links: true, Task: task.Task{Name: "url-like", Lambda: 1e-4, Examples: make([]svm.Example, n)}}
+	for i := range p.Examples {
 		score, features := 0.0, []feature.Feature{{Index: uint32(names), Value: 1}} // the constant
 		for range size {
 			f := uint32(float64(names) * math.Pow(rng.Float64(), 3))
@@ -88,18 +89,18 @@ func urlProblem(n, names int) problem {
 		if rng.Float64() < 1/(1+math.Exp(-score/2)) {
 			label = 1
 		}
-		p.examples[i] = svm.Example{Label: label, Weight: 1, Features: features}
+		p.Examples[i] = svm.Example{Label: label, Weight: 1, Features: features}
 	}
-	p.size = number(p.examples)
+	p.Size = task.Number(p.Examples)
 	return p
 }
 
 func (p *problem) String() string {
-	return fmt.Sprintf("%s: %d examples, %d features, λ %g", p.about, len(p.examples), p.size, p.lambda)
+	return fmt.Sprintf("%s: %d examples, %d features, λ %g", p.about, len(p.Examples), p.Size, p.Lambda)
 }
 
 // bits returns the number of bits of an index.
-func (p *problem) bits() int { return bits.Len(uint(p.size - 1)) }
+func (p *problem) bits() int { return bits.Len(uint(p.Size - 1)) }
 
 // write writes the examples as text whose words are the indices. One feature is the constant of the parser.
 func (p *problem) write(name string) error {
@@ -116,7 +117,7 @@ func (p *problem) text(name, mark string, first uint32) error {
 		return err
 	}
 	w := bufio.NewWriter(f)
-	for _, ex := range p.examples {
+	for _, ex := range p.Examples {
 		w.WriteString(strconv.Itoa(int(ex.Label)) + mark)
 		fs := slices.Clone(ex.Features)
 		slices.SortFunc(fs, func(a, b feature.Feature) int { return int(a.Index) - int(b.Index) })
@@ -133,8 +134,8 @@ func (p *problem) text(name, mark string, first uint32) error {
 
 // shard returns the examples of a rank, which are contiguous in the file.
 func (p *problem) shard(rank int) []svm.Example {
-	n := len(p.examples)
-	return p.examples[rank*n/ranks : (rank+1)*n/ranks]
+	n := len(p.Examples)
+	return p.Examples[rank*n/ranks : (rank+1)*n/ranks]
 }
 
 // objective returns the objective of weights.
@@ -144,8 +145,8 @@ func (p *problem) objective(w []float32) float64 {
 	var all sync.WaitGroup
 	for part := range parts {
 		all.Go(func() {
-			n := len(p.examples)
-			for _, ex := range p.examples[part*n/parts : (part+1)*n/parts] {
+			n := len(p.Examples)
+			for _, ex := range p.Examples[part*n/parts : (part+1)*n/parts] {
 				margin := 0.0
 				for _, f := range ex.Features {
 					margin += float64(w[f.Index]) * float64(f.Value)
@@ -164,7 +165,7 @@ func (p *problem) objective(w []float32) float64 {
 	for _, v := range w {
 		norm += float64(v) * float64(v)
 	}
-	return total/float64(len(p.examples)) + p.lambda/2*norm
+	return total/float64(len(p.Examples)) + p.Lambda/2*norm
 }
 
 // objectiveOf returns the objective of a model.
@@ -178,7 +179,7 @@ func (p *problem) objectiveOf(name string) (float64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", name, err)
 	}
-	w := make([]float32, p.size)
+	w := make([]float32, p.Size)
 	for i := range w {
 		w[i] = m.Weights.Data[i*m.Weights.Stride]
 	}

@@ -52,7 +52,7 @@ func (s searched) compare(t searched) int {
 // with the fewest rounds to the goal within a limit of rounds. After 1/27, 1/9 and 1/3 of the limit it leaves out the worse half of the settings.
 func (p *problem) search(goal float64, rates, powers []float64, batch float64, limit int) (searched, error) {
 	sample := *p
-	sample.examples = p.examples[:min(searchExamples, len(p.examples))]
+	sample.Examples = p.Examples[:min(searchExamples, len(p.Examples))]
 	p = &sample
 	var all []searched
 	for _, rate := range rates {
@@ -96,8 +96,8 @@ func (p *problem) rounds(s setting, limit int, done func(round int, value float6
 	if err != nil {
 		return err
 	}
-	rule := masgd.Config{Loss: logistic, Rate: s.rate, PowerT: s.power, L2: p.lambda}
-	w, next := make([]float32, p.size), make([]float32, p.size)
+	rule := masgd.Config{Loss: logistic, Rate: s.rate, PowerT: s.power, L2: p.Lambda}
+	w, next := make([]float32, p.Size), make([]float32, p.Size)
 	step := p.average(rule)
 	if s.batch > 0 {
 		step = p.descend(rule, int(math.Round(1/s.batch)))
@@ -117,7 +117,7 @@ func (p *problem) rounds(s setting, limit int, done func(round int, value float6
 // descend returns the steps of SendGradient, which replace next by the weights after a step from w. A pass has per of
 // them.
 func (p *problem) descend(rule masgd.Config, per int) func(next, w []float32, round int) error {
-	g := masgd.NewGradient(rule.Loss, p.size)
+	g := masgd.NewGradient(rule.Loss, p.Size)
 	return func(next, w []float32, round int) error {
 		g.Begin(w)
 		for rank := range ranks {
@@ -132,7 +132,7 @@ func (p *problem) descend(rule masgd.Config, per int) func(next, w []float32, ro
 
 // average returns the rounds of SendModel, which replace next by the mean of the models after a pass from w.
 func (p *problem) average(rule masgd.Config) func(next, w []float32, round int) error {
-	replica := make([]float32, p.size)
+	replica := make([]float32, p.Size)
 	return func(next, w []float32, round int) error {
 		clear(next)
 		for rank := range ranks {

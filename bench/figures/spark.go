@@ -45,12 +45,12 @@ func besideSpark(ctx context.Context, data string) (figures []figure, err error)
 	if err != nil {
 		return nil, err
 	}
-	p.name = "a9a-mllib"
+	p.Name = "a9a-mllib"
 	figures = p.draw(append(curves, peers...), optimum, "")
 	for i := range figures {
 		f := &figures[i]
 		f.Title += ", beside MLlib"
-		f.Title = strings.Replace(f.Title, p.name, "a9a", 1)
+		f.Title = strings.Replace(f.Title, p.Name, "a9a", 1)
 		f.Notes += fmt.Sprintf("; PySpark %s, local-cluster of %d workers: its rounds are iterations, of which only those drawn were made, and its seconds "+
 			"are those of training, with the data in memory", version, ranks)
 	}
@@ -64,7 +64,7 @@ func (j *jobs) mllib(ctx context.Context, p *problem) (curves []curve, version s
 	if err := os.WriteFile(script, sparkScript, 0o600); err != nil {
 		return nil, "", err
 	}
-	cmd := exec.CommandContext(ctx, sparkPython, script, j.path(p.name+".svm"), strconv.Itoa(p.size), number64(p.lambda), strconv.Itoa(ranks))
+	cmd := exec.CommandContext(ctx, sparkPython, script, j.path(p.Name+".svm"), strconv.Itoa(p.Size), number64(p.Lambda), strconv.Itoa(ranks))
 	cmd.Dir = j.dir // where Spark leaves the folder of its workers
 	var diag strings.Builder
 	cmd.Stderr = &diag

@@ -5,6 +5,8 @@ package main
 import (
 	"context"
 	"fmt"
+
+	"github.com/gvw-project/gvw/bench/internal/task"
 )
 
 // modes are the synchronies that are compared.
@@ -24,7 +26,7 @@ func stalls(ctx context.Context, data string) ([]figure, error) {
 
 // bySynchrony compares the synchronies on splice.
 func bySynchrony(ctx context.Context, data string, f figure, what string, disturb func(*training)) ([]figure, error) {
-	t, err := spliceTask(data)
+	t, err := task.Splice(data)
 	if err != nil {
 		return nil, err
 	}
@@ -35,12 +37,12 @@ func bySynchrony(ctx context.Context, data string, f figure, what string, distur
 	}
 	var runs []candidate
 	for _, mode := range modes {
-		run := training{task: t, ranks: 8, graph: "all", sync: mode}
+		run := training{Task: t, ranks: 8, graph: "all", sync: mode}
 		disturb(&run)
 		runs = append(runs, candidate{mode, run})
 	}
 	lines, notes, err := c.compare(ctx, runs)
 	f.X, f.Y, f.LogY, f.Lines = "seconds", "excess objective", true, lines
-	f.Notes = fmt.Sprintf("%v, graph all, %d examples a second and rank, and %s; models of rank 0; %s", t, t.rate, what, notes)
+	f.Notes = fmt.Sprintf("%v, graph all, %d examples a second and rank, and %s; models of rank 0; %s", t, t.Rate, what, notes)
 	return []figure{f}, err
 }

@@ -6,13 +6,14 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/gvw-project/gvw/bench/internal/task"
 	"github.com/gvw-project/gvw/optim/outer"
 )
 
 // traffic compares graphs by the bytes that 16 ranks send until the objective is close to its least value (MALT,
 // Fig. 10 and 11).
 func traffic(ctx context.Context, data string) ([]figure, error) {
-	t, err := spliceTask(data)
+	t, err := task.Splice(data)
 	if err != nil {
 		return nil, err
 	}
@@ -24,7 +25,7 @@ func traffic(ctx context.Context, data string) ([]figure, error) {
 		},
 	}
 	run := func(graph string, o outer.Config) training {
-		return training{task: t, ranks: 16, graph: graph, sync: "bsp", outer: o}
+		return training{Task: t, ranks: 16, graph: graph, sync: "bsp", outer: o}
 	}
 	lines, notes, err := c.compare(ctx, []candidate{
 		{"all", run("all", outer.Config{})},

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gvw-project/gvw/bench/internal/task"
 	"github.com/gvw-project/gvw/learn/svm"
 	"github.com/gvw-project/gvw/malt"
 	"github.com/gvw-project/gvw/optim/outer"
@@ -18,7 +19,7 @@ import (
 
 // training is a job that learns a task by package svm.
 type training struct {
-	task
+	task.Task
 	ranks    int
 	graph    string
 	sync     string
@@ -53,7 +54,7 @@ type result struct {
 
 // run trains, then evaluates the models of rank 0.
 func (t training) run(ctx context.Context) (result, error) {
-	t0, err := svm.Tune(svm.Config{Size: t.size, Lambda: t.lambda}, t.examples[:min(1000, len(t.examples))])
+	t0, err := svm.Tune(svm.Config{Size: t.Size, Lambda: t.Lambda}, t.Examples[:min(1000, len(t.Examples))])
 	if err != nil {
 		return result{}, err
 	}
@@ -73,16 +74,16 @@ func (t training) run(ctx context.Context) (result, error) {
 		return err
 	})
 	if err != nil {
-		return r, fmt.Errorf("%s, %d ranks, %s, %s: %w", t.name, t.ranks, t.graph, t.sync, err)
+		return r, fmt.Errorf("%s, %d ranks, %s, %s: %w", t.Name, t.ranks, t.graph, t.sync, err)
 	}
 	r.pause = slices.Max(pauses)
 	for i := range r.states {
 		s := &r.states[i]
-		m, err := svm.New(svm.Config{Size: t.size, Lambda: t.lambda, Weights: s.weights})
+		m, err := svm.New(svm.Config{Size: t.Size, Lambda: t.Lambda, Weights: s.weights})
 		if err != nil {
 			return r, err
 		}
-		s.value = m.Evaluate(t.examples).Value()
+		s.value = m.Evaluate(t.Examples).Value()
 		s.weights = nil
 	}
 	return r, nil
@@ -100,13 +101,13 @@ type learner struct {
 // train is the serial program with the calls of package malt.
 func (l *learner) train(ctx context.Context, g *malt.Group) error {
 	t := l.t
-	v, err := malt.NewVector[float32](g, "w", t.size, malt.VectorConfig{
+	v, err := malt.NewVector[float32](g, "w", t.Size, malt.VectorConfig{
 		ObjectConfig: malt.ObjectConfig{Graph: t.graph, Sync: t.sync},
 	})
 	if err != nil {
 		return err
 	}
-	m, err := svm.New(svm.Config{Size: t.size, Lambda: t.lambda, T0: l.t0, Weights: v.Values()})
+	m, err := svm.New(svm.Config{Size: t.Size, Lambda: t.Lambda, T0: l.t0, Weights: v.Values()})
 	if err != nil {
 		return err
 	}
@@ -117,16 +118,16 @@ func (l *learner) train(ctx context.Context, g *malt.Group) error {
 	if err := g.Barrier(ctx); err != nil {
 		return err
 	}
-	n := len(t.examples) / t.ranks
-	share := t.examples[l.rank*n : (l.rank+1)*n]
-	rounds := t.passes * ((n + t.batch - 1) / t.batch)
+	n := len(t.Examples) / t.ranks
+	share := t.Examples[l.rank*n : (l.rank+1)*n]
+	rounds := t.Passes * ((n + t.Batch - 1) / t.Batch)
 	every := max(1, rounds/snapshots)
-	c := newClock(t.rate, l.slow())
+	c := newClock(t.Rate, l.slow())
 	rng := rand.New(rand.NewPCG(17, uint64(l.rank)))
 	round, learned := 0, 0
 	last := time.Now()
-	for range t.passes {
-		for batch := range slices.Chunk(share, t.batch) {
+	for range t.Passes {
+		for batch := range slices.Chunk(share, t.Batch) {
 			c.begin()
 			for _, ex := range batch {
 				m.Update(ex)
@@ -213,7 +214,7 @@ func (r result) last() float64 { return r.states[len(r.states)-1].value }
 
 // passed returns the passes over all examples that the ranks have made together.
 func (t training) passed(s state) float64 {
-	return float64(s.examples*t.ranks) / float64(len(t.examples))
+	return float64(s.examples*t.ranks) / float64(len(t.Examples))
 }
 
 // mebibytes returns the traffic so far.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+// Package task has the data sets of figures and the parameters of their experiments.
+package task
 
 import (
 	"bufio"
@@ -17,54 +18,54 @@ import (
 	"github.com/gvw-project/gvw/learn/svm"
 )
 
-// task is a data set with the parameters of its experiments.
-type task struct {
-	name     string
-	examples []svm.Example // in random order
-	size     int           // weights
-	lambda   float64
-	batch    int // examples between two rounds
-	rate     int // examples a second and rank
-	passes   int // over all examples, by all ranks together, at most
+// Task is a data set with the parameters of its experiments.
+type Task struct {
+	Name     string
+	Examples []svm.Example // in random order
+	Size     int           // weights
+	Lambda   float64
+	Batch    int // examples between two rounds
+	Rate     int // examples a second and rank
+	Passes   int // over all examples, by all ranks together, at most
 }
 
 // String describes a task.
-func (t task) String() string {
-	return fmt.Sprintf("%s: %d examples, %d weights, λ %g, batches of %d", t.name, len(t.examples), t.size, t.lambda, t.batch)
+func (t Task) String() string {
+	return fmt.Sprintf("%s: %d examples, %d weights, λ %g, batches of %d", t.Name, len(t.Examples), t.Size, t.Lambda, t.Batch)
 }
 
-// textTask reads cocoa-text: 2,000 documents, unit-length tf-idf, more features than examples.
-func textTask(data string) (task, error) {
-	ex, err := readText(filepath.Join(data, "cocoa-text", "train.vw.gz"), nil)
-	return task{name: "text", examples: ex, size: number(ex), lambda: 1e-3, batch: 25, rate: 2_500, passes: 40}, err
+// Text reads cocoa-text: 2,000 documents, unit-length tf-idf, more features than examples.
+func Text(data string) (Task, error) {
+	ex, err := Read(filepath.Join(data, "cocoa-text", "train.vw.gz"), nil)
+	return Task{Name: "text", Examples: ex, Size: Number(ex), Lambda: 1e-3, Batch: 25, Rate: 2_500, Passes: 40}, err
 }
 
-// spliceTask reads the first windows of splice, as k-mers of 1 to 3 bases with their positions.
-func spliceTask(data string) (task, error) {
+// Splice reads the first windows of splice, as k-mers of 1 to 3 bases with their positions.
+func Splice(data string) (Task, error) {
 	const windows = 40_000
 	n := 0
-	ex, err := readText(filepath.Join(data, "splice", "ce-don-decoy.train.tsv.gz"), func(line string) (string, bool) {
+	ex, err := Read(filepath.Join(data, "splice", "ce-don-decoy.train.tsv.gz"), func(line string) (string, bool) {
 		n++
 		label, rest, _ := strings.Cut(line, "\t")
 		_, sequence, _ := strings.Cut(rest, "\t")
-		return kmers(label, sequence), n <= windows
+		return Kmers(label, sequence), n <= windows
 	})
-	return task{name: "splice", examples: ex, size: number(ex), lambda: 1e-4, batch: 250, rate: 20_000, passes: 8}, err
+	return Task{Name: "splice", Examples: ex, Size: Number(ex), Lambda: 1e-4, Batch: 250, Rate: 20_000, Passes: 8}, err
 }
 
-// longest is the number of bases of the longest k-mers.
-const longest = 3
+// Longest is the number of bases of the longest k-mers.
+const Longest = 3
 
-// kmers returns a window in vw's text: each substring of up to longest bases is a feature, named by its position. Their
+// Kmers returns a window in vw's text: each substring of up to Longest bases is a feature, named by its position. Their
 // values are equal, and their vector has the length 1.
-func kmers(label, sequence string) string {
+func Kmers(label, sequence string) string {
 	count := 0
-	for k := 1; k <= longest; k++ {
+	for k := 1; k <= Longest; k++ {
 		count += max(0, len(sequence)-k+1)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s |p:%.6g", label, 1/math.Sqrt(float64(count)))
-	for k := 1; k <= longest; k++ {
+	for k := 1; k <= Longest; k++ {
 		for i := 0; i+k <= len(sequence); i++ {
 			fmt.Fprintf(&b, " %d%s", i+1, sequence[i:i+k])
 		}
@@ -72,8 +73,8 @@ func kmers(label, sequence string) string {
 	return b.String()
 }
 
-// denseTask makes examples of 100 normal values, whose labels a random plane gives, a tenth of them wrongly.
-func denseTask() task {
+// Dense makes examples of 100 normal values, whose labels a random plane gives, a tenth of them wrongly.
+func Dense() Task {
 	const size, n = 100, 40_000
 	rng := rand.New(rand.NewPCG(17, 1))
 	plane := make([]float64, size)
@@ -95,11 +96,11 @@ func denseTask() task {
 		}
 		ex[i] = svm.Example{Label: label, Weight: 1, Features: features}
 	}
-	return task{name: "dense", examples: ex, size: size, lambda: 1e-4, batch: 250, rate: 20_000, passes: 8}
+	return Task{Name: "dense", Examples: ex, Size: size, Lambda: 1e-4, Batch: 250, Rate: 20_000, Passes: 8}
 }
 
-// readText reads vw's text from a .gz file, each line changed by convert until it reports false, and shuffles it.
-func readText(path string, convert func(line string) (string, bool)) ([]svm.Example, error) {
+// Read reads vw's text from a .gz file, each line changed by convert until it reports false, and shuffles it.
+func Read(path string, convert func(line string) (string, bool)) ([]svm.Example, error) {
 	r, err := hdfsio.Open(context.Background(), hdfsio.Local{}, path)
 	if err != nil {
 		return nil, err
@@ -143,9 +144,9 @@ func parse(r io.Reader, convert func(line string) (string, bool)) ([]svm.Example
 	return ex, nil
 }
 
-// number numbers the features of examples from 0 on, and returns how many there are. Ranks then send no
+// Number numbers the features of examples from 0 on, and returns how many there are. Ranks then send no
 // weights that no feature has.
-func number(examples []svm.Example) (size int) {
+func Number(examples []svm.Example) (size int) {
 	numbers := map[uint32]uint32{}
 	for _, ex := range examples {
 		for i, f := range ex.Features {
