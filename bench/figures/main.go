@@ -14,6 +14,7 @@ import (
 	"time"
 
 	fig "github.com/gvw-project/gvw/bench/internal/figure"
+	"github.com/gvw-project/gvw/bench/internal/vectors"
 )
 
 // experiment measures the figures of one row.
@@ -29,12 +30,12 @@ type skipped string
 func (s skipped) Error() string { return string(s) }
 
 var experiments = []experiment{
-	{"malt-bytes", false, graphBytes},
-	{"malt-passes", true, passes},
-	{"malt-straggler", true, slowRank},
-	{"malt-stalls", true, stalls},
-	{"malt-traffic", true, traffic},
-	{"malt-loss", true, lostRank},
+	{"malt-bytes", false, vectors.GraphBytes},
+	{"malt-passes", true, vectors.Passes},
+	{"malt-straggler", true, vectors.SlowRank},
+	{"malt-stalls", true, vectors.Stalls},
+	{"malt-traffic", true, vectors.Traffic},
+	{"malt-loss", true, vectors.LostRank},
 	{"averaging-a9a", true, averagesOf("a9a")},
 	{"averaging-kdd99", true, averagesOf("kdd99")},
 	{"averaging-cocoa-text", true, averagesOf("cocoa-text")},

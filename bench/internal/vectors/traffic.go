@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package vectors
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 	"github.com/gvw-project/gvw/optim/outer"
 )
 
-// traffic compares graphs by the bytes that 16 ranks send until the objective is close to its least value (MALT,
+// Traffic compares graphs by the bytes that 16 ranks send until the objective is close to its least value (MALT,
 // Fig. 10 and 11).
-func traffic(ctx context.Context, data string) ([]figure, error) {
+func Traffic(ctx context.Context, data string) ([]figure, error) {
 	t, err := task.Splice(data)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package vectors
 
 import (
 	"context"
@@ -12,14 +12,14 @@ import (
 // modes are the synchronies that are compared.
 var modes = []string{"bsp", "asp", "ssp:8", "notify_ack"}
 
-// slowRank compares the synchronies where one of eight ranks is four times slower throughout (MALT, Fig. 9).
-func slowRank(ctx context.Context, data string) ([]figure, error) {
+// SlowRank compares the synchronies where one of eight ranks is four times slower throughout (MALT, Fig. 9).
+func SlowRank(ctx context.Context, data string) ([]figure, error) {
 	return bySynchrony(ctx, data, figure{Name: "malt-straggler", Title: "Objective by time, one of 8 ranks four times slower"},
 		"rank 7 has a quarter of this rate", func(t *training) { t.slowRank, t.slow = 7, 4 })
 }
 
-// stalls compares the synchronies where each rank sometimes is slow: one batch in ten takes ten times as long.
-func stalls(ctx context.Context, data string) ([]figure, error) {
+// Stalls compares the synchronies where each rank sometimes is slow: one batch in ten takes ten times as long.
+func Stalls(ctx context.Context, data string) ([]figure, error) {
 	return bySynchrony(ctx, data, figure{Name: "malt-stalls", Title: "Objective by time, one batch in ten ten times slower"},
 		"a tenth of the batches takes ten times as long", func(t *training) { t.stall = 0.1 })
 }

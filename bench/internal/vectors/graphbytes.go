@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package vectors
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"github.com/gvw-project/gvw/malt"
 )
 
-// graphBytes measures the bytes that ranks send a round, graph by graph (MALT, Fig. 13).
-func graphBytes(ctx context.Context, _ string) ([]figure, error) {
+// GraphBytes measures the bytes that ranks send a round, graph by graph (MALT, Fig. 13).
+func GraphBytes(ctx context.Context, _ string) ([]figure, error) {
 	const length, rounds = 1 << 14, 48 // 48 is a multiple of each period of one_peer below
 	formulas := []struct {
 		graph   string

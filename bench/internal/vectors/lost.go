@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package vectors
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 // since the others have learned from other examples.
 const lostPasses = 32
 
-// lostRank compares ten ranks with ten of which one ends after half of its examples (MALT, Fig. 14).
-func lostRank(ctx context.Context, data string) ([]figure, error) {
+// LostRank compares ten ranks with ten of which one ends after half of its examples (MALT, Fig. 14).
+func LostRank(ctx context.Context, data string) ([]figure, error) {
 	t, err := task.Splice(data)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package vectors
 
 import (
 	"context"
@@ -9,9 +9,9 @@ import (
 	"github.com/gvw-project/gvw/bench/internal/task"
 )
 
-// passes compares eight ranks that send their models to each other every batch with one rank, and with averaging the
+// Passes compares eight ranks that send their models to each other every batch with one rank, and with averaging the
 // models once a pass (MALT, Fig. 4 and 5).
-func passes(ctx context.Context, data string) ([]figure, error) {
+func Passes(ctx context.Context, data string) ([]figure, error) {
 	text, err := task.Text(data)
 	if err != nil {
 		return nil, err
