@@ -25,8 +25,8 @@ from gvw._programs import program
 log = logging.getLogger("gvw")
 
 # Runs a program until stdin ends. A signal ends read, too, so the program does not outlive a group of processes
-# that is stopped.
-_GUARD = '"$0" "$@" <&- & trap "kill -9 $!" EXIT; trap : HUP INT TERM; read -r _'
+# that is stopped. The traps precede the program: a signal between it and them would end the shell only.
+_GUARD = "trap 'kill -9 $!' EXIT; trap exit HUP INT TERM; \"$0\" \"$@\" <&- & read -r _"
 
 _SEVERAL_PASSES = ("--passes", "--hybrid", "--bfgs", "--conjugate_gradient")
 

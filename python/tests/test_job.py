@@ -66,7 +66,7 @@ def test_a_writer_that_fails_leaves_no_model(problem):
 
 @pytest.mark.parametrize("end", ["stdin", signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_program_ends_with_its_guard(end):
-    words = ["sh", "-c", _job._GUARD, "sh", "-c", "echo runs; exec sleep 600"]
+    words = ["sh", "-c", _job._GUARD, "sh", "-c", "echo runs; exec sleep 60"]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as guard:
         assert guard.stdout.readline() == b"runs\n"
         if end == "stdin":
