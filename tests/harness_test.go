@@ -19,6 +19,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gvw-project/gvw/tests/harness"
 )
 
 // The two programs, built once for all tests.
@@ -33,25 +35,17 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// envPrograms names the folder of the programs, for a test that runs its own binary again.
-const envPrograms = "GVW_TEST_PROGRAMS"
-
 func buildAndRun(m *testing.M) (int, error) {
-	if dir := os.Getenv(envPrograms); dir != "" {
-		gvwBin, serverBin = filepath.Join(dir, "gvw"), filepath.Join(dir, "spanning_tree")
-		return m.Run(), nil
-	}
 	dir, err := os.MkdirTemp("", "gvw-tests-")
 	if err != nil {
 		return 1, err
 	}
 	defer os.RemoveAll(dir)
-	build := exec.Command("go", "build", "-o", dir, "../cmd/gvw", "../cmd/spanning_tree")
-	if out, err := build.CombinedOutput(); err != nil {
-		return 1, fmt.Errorf("cannot build the programs: %w\n%s", err, out)
+	programs, err := harness.Programs(context.Background(), os.Getenv(harness.EnvPrograms), dir, "gvw", "spanning_tree")
+	if err != nil {
+		return 1, err
 	}
-	gvwBin = filepath.Join(dir, "gvw")
-	serverBin = filepath.Join(dir, "spanning_tree")
+	gvwBin, serverBin = filepath.Join(programs, "gvw"), filepath.Join(programs, "spanning_tree")
 	return m.Run(), nil
 }
 

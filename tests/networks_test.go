@@ -18,6 +18,7 @@ import (
 
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
+	"github.com/gvw-project/gvw/tests/harness"
 )
 
 // Jobs over a network that the tests break: each rank is in a network namespace, with an
@@ -60,7 +61,7 @@ func inNetwork(t *testing.T) bool {
 	within, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(within, "unshare", flags, os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
-	cmd.Env = append(os.Environ(), envNetwork+"=1", envPrograms+"="+filepath.Dir(gvwBin))
+	cmd.Env = append(os.Environ(), envNetwork+"=1", harness.EnvPrograms+"="+filepath.Dir(gvwBin))
 	out, err := cmd.CombinedOutput()
 	if err != nil || !bytes.Contains(out, []byte("--- PASS: "+t.Name())) {
 		t.Errorf("%v\n%s", err, out)

@@ -20,6 +20,7 @@ import (
 	"github.com/gvw-project/gvw/internal/monitor/site"
 	"github.com/gvw-project/gvw/internal/monitor/traffic"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
+	"github.com/gvw-project/gvw/tests/harness"
 )
 
 //go:embed testdata/axe/axe.min.js
@@ -131,11 +132,8 @@ var build = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	bin := filepath.Join(dir, "gvw")
-	if out, err := exec.Command("go", "build", "-o", bin, "../../cmd/gvw").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w\n%s", err, out)
-	}
-	return bin, nil
+	programs, err := harness.Programs(context.Background(), os.Getenv(harness.EnvPrograms), dir, "gvw")
+	return filepath.Join(programs, "gvw"), err
 })
 
 func TestMain(m *testing.M) {

@@ -25,6 +25,7 @@ import (
 // The programs and the cluster, which all tests share.
 var shared struct {
 	programs string // folder of gvw and spanning_tree
+	dir      string // for everything else
 	cluster  *cluster.Cluster
 	why      string // why there is no cluster
 }
@@ -71,19 +72,19 @@ func startAndRun(m *testing.M) (code int, err error) {
 		shared.why = fmt.Sprintf("the jars of Hadoop cannot be had: %v", err)
 		return m.Run(), nil
 	}
-	if shared.programs, err = os.MkdirTemp("", "gvw-hadoop-"); err != nil {
+	if shared.dir, err = os.MkdirTemp("", "gvw-hadoop-"); err != nil {
 		return 0, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(shared.programs)) }()
-	if err := harness.Go(ctx, nil, "build", "-o", shared.programs, "../../cmd/gvw", "../../cmd/spanning_tree"); err != nil {
-		return 0, fmt.Errorf("cannot build the programs: %w", err)
+	defer func() { err = errors.Join(err, os.RemoveAll(shared.dir)) }()
+	if shared.programs, err = harness.Programs(ctx, os.Getenv(harness.EnvPrograms), shared.dir, "gvw", "spanning_tree"); err != nil {
+		return 0, err
 	}
 	me, err := user.Current()
 	if err != nil {
 		return 0, err
 	}
 	c, err := cluster.Start(ctx, cluster.Config{
-		Dir: filepath.Join(shared.programs, "cluster"), Jars: jars, Java: java,
+		Dir: filepath.Join(shared.dir, "cluster"), Jars: jars, Java: java,
 		Nodes: nodes, NodeMB: nodeMB, User: me.Username,
 	})
 	if err != nil {
@@ -138,7 +139,7 @@ func putInput(t *testing.T, name, text string) *input {
 		return in
 	}
 	c := hadoop(t)
-	dir := filepath.Join(shared.programs, name)
+	dir := filepath.Join(shared.dir, name)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func TestSlowMapIsOvertaken(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	jar := filepath.Join(shared.programs, "jar", "gvw-speculator.jar")
+	jar := filepath.Join(shared.dir, "jar", "gvw-speculator.jar")
 	build := exec.Command("mvn", "-B", "-ntp", "-q", "-f", "../../scripts/java/pom.xml", "package", "-Dout="+filepath.Dir(jar), "-Dmaven.test.skip=true")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("the speculator cannot be built: %v\n%s", err, out)

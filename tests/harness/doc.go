@@ -3,7 +3,7 @@
 // Package harness holds the common parts of the drivers of tests/storm, tests/rdma and
 // tests/hadoop: programs, real examples, waits, the output of processes, and their ids.
 //
-//	err := harness.Go(ctx, nil, "build", "-o", dir, "../../cmd/gvw")
+//	programs, err := harness.Programs(ctx, os.Getenv(harness.EnvPrograms), dir, "gvw", "spanning_tree")
 //	examples, err := harness.Data{Root: "../..", Sets: os.Getenv("GVW_SHARED")}.Real(1000)
 //	pid := harness.Find(func(p harness.Process) bool { return p.Parent() == launcher })
 //

@@ -101,6 +101,16 @@ func TestBufferAndUntil(t *testing.T) {
 	}
 }
 
+// Programs builds none that are there, and names one that cannot be built.
+func TestPrograms(t *testing.T) {
+	if dir, err := Programs(t.Context(), "built", t.TempDir(), "gvw"); err != nil || dir != "built" {
+		t.Errorf("got %q and %v, want the directory that has the programs", dir, err)
+	}
+	if _, err := Programs(t.Context(), "", t.TempDir(), "none"); err == nil || !strings.Contains(err.Error(), "cmd/none") {
+		t.Errorf("got %v, want the name of the program", err)
+	}
+}
+
 func TestGo(t *testing.T) {
 	err := Go(t.Context(), []string{"GOFLAGS=-mod=mod"}, "vet", "./no/such/folder")
 	if err == nil || !strings.Contains(err.Error(), "go vet ./no/such/folder") {

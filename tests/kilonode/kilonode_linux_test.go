@@ -29,12 +29,11 @@ var bin string
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "gvw-kilonode-")
 	if err == nil {
-		bin = dir
-		err = harness.Go(context.Background(), nil, "build", "-o", dir, "../../cmd/gvw", "../../cmd/spanning_tree")
+		bin, err = harness.Programs(context.Background(), os.Getenv(harness.EnvPrograms), dir, "gvw", "spanning_tree")
 	}
 	code := 1
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "kilonode: cannot build gvw:", err)
+		fmt.Fprintln(os.Stderr, "kilonode:", err)
 	} else {
 		code = m.Run()
 	}

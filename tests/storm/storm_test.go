@@ -25,14 +25,15 @@ var gvwBin string
 
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "gvw-storm-")
+	var programs string
 	if err == nil {
-		gvwBin = filepath.Join(dir, "gvw")
-		err = harness.Go(context.Background(), nil, "build", "-o", gvwBin, "../../cmd/gvw")
+		programs, err = harness.Programs(context.Background(), os.Getenv(harness.EnvPrograms), dir, "gvw")
 	}
 	code := 1
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "storm: cannot build gvw:", err)
+		fmt.Fprintln(os.Stderr, "storm:", err)
 	} else {
+		gvwBin = filepath.Join(programs, "gvw")
 		code = m.Run()
 	}
 	os.RemoveAll(dir)

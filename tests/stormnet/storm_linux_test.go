@@ -129,10 +129,11 @@ func number(t *testing.T, name string, def int) int {
 // prepare builds the programs and writes the parts of the data.
 func prepare(t *testing.T) order {
 	t.Helper()
-	o := order{Programs: t.TempDir(), Data: t.TempDir()}
-	if err := harness.Go(t.Context(), nil, "build", "-o", o.Programs, "../../cmd/gvw", "../../cmd/spanning_tree"); err != nil {
+	programs, err := harness.Programs(t.Context(), os.Getenv(harness.EnvPrograms), t.TempDir(), "gvw", "spanning_tree")
+	if err != nil {
 		t.Fatal(err)
 	}
+	o := order{Programs: programs, Data: t.TempDir()}
 	examples, err := harness.Data{Root: "../..", Sets: os.Getenv("GVW_SHARED")}.Real(400)
 	if err != nil {
 		t.Fatal(err)

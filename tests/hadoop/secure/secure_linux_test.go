@@ -67,10 +67,11 @@ func start(t *testing.T) *site {
 	if err != nil {
 		missing(t, fmt.Errorf("the jars of Hadoop cannot be had: %w", err))
 	}
-	s := &site{gvw: filepath.Join(t.TempDir(), "gvw")}
-	if err := harness.Go(ctx, nil, "build", "-o", s.gvw, "../../../cmd/gvw"); err != nil {
+	programs, err := harness.Programs(ctx, os.Getenv(harness.EnvPrograms), t.TempDir(), "gvw")
+	if err != nil {
 		t.Fatal(err)
 	}
+	s := &site{gvw: filepath.Join(programs, "gvw")}
 	if s.realm, err = kdc.Start(ctx, t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
