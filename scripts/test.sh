@@ -27,12 +27,19 @@ case $tier in check | test | portable | all) ;; *) echo "usage: scripts/test.sh 
 
 module=github.com/gvw-project/gvw
 log=$(mktemp -d "${TMPDIR:-/tmp}/gvw-test.XXXXXX") || exit 1
-trap 'rm -rf "$log"' EXIT
+declare -A beside=() # process groups of the parts that run beside others, by name
+trap 'for part in "${beside[@]}"; do kill -- "-$part" 2>/dev/null && wait "$part"; done; rm -rf "$log"' EXIT
 go build -o "$log/testsum" ./internal/testsum || exit 1
 begun=$(date +%s)
 processors=$(nproc 2>/dev/null || echo 2)
 
-heading() { printf '\n== %s (%d s)\n' "$1" "$(($(date +%s) - begun))"; }
+# heading NAME prints the seconds since the start, and the processor time of the commands that have ended since then.
+heading() {
+	local cpu file=$log/times.$BASHPID
+	times >"$file"
+	cpu=$(awk 'NR == 2 { split($1 " " $2, t, /[ms ]+/); printf "%d", 60 * (t[1] + t[3]) + t[2] + t[4] }' "$file")
+	printf '\n== %s (%d s, %d s CPU)\n' "$1" "$(($(date +%s) - begun))" "$cpu"
+}
 
 # note ACTION NAME [REASON] records the end of a step that is not a Go test.
 note() {
@@ -70,6 +77,21 @@ gotest() {
 	"0 0" | *" 1") ;;
 	*) note fail "$run" ;;
 	esac
+}
+
+# start NAME runs the function NAME beside the next parts, and finish NAME waits for it and prints its output. This
+# is for parts that mostly wait. The function records what its parts come to; a part that dies has failed.
+start() {
+	set -m # a process group of its own, for the end of this script
+	"$1" >"$log/$1.out" 2>&1 </dev/null &
+	set +m
+	beside[$1]=$!
+}
+
+finish() {
+	wait "${beside[$1]}" || note fail "$1"
+	unset "beside[$1]"
+	cat "$log/$1.out"
 }
 
 # testfiles PACKAGES… prints "PACKAGE FILE" for each of their files of tests.
@@ -198,29 +220,35 @@ heading "unit tests of the other packages"
 # shellcheck disable=SC2086
 gotest unit $others
 
+# The packages below share the programs, except places, which looks for processes by their path.
+step programs go build -o "$log/programs/" ./cmd/gvw ./cmd/spanning_tree
+[ ! -x "$log/programs/spanning_tree" ] || export GVW_TEST_PROGRAMS=$log/programs
 heading "end-to-end tests"
 # shellcheck disable=SC2046
 gotest e2e -count=1 -parallel $((3 * processors)) $(go list ./tests/... | grep -v "^$module/tests/\(hadoop\|hadoop/secure\|kilonode\|places\|places/packages\|rdma\)\$")
 
 [ $tier = all ] || report
 
+heading "250 ranks on this machine"
+gotest kilonode -count=1 ./tests/kilonode
+
+hadoop() {
+	heading "a real Hadoop, beside the parts above"
+	if command -v java >/dev/null && command -v mvn >/dev/null; then
+		GVW_HADOOP=1 gotest hadoop -count=1 ./tests/hadoop ./tests/hadoop/secure
+	else
+		echo "NO HADOOP: it needs Java 17 and Maven; the tests on it are left out."
+		note skip hadoop "a real Hadoop needs Java 17 and Maven (make test-hadoop)"
+	fi
+}
+# The realm of tests/hadoop/secure; without its packages these tests skip. No other part may install packages meanwhile.
+! command -v java >/dev/null || scripts/setup-kerberos.sh || true
+start hadoop
+
 portable
 
 heading "manifests and images"
 (cd tests/containers && gotest containers -count=1 ./...)
-
-heading "250 ranks on this machine"
-gotest kilonode -count=1 ./tests/kilonode
-
-heading "a real Hadoop"
-if command -v java >/dev/null && command -v mvn >/dev/null; then
-	# The realm of tests/hadoop/secure; without its packages these tests skip.
-	scripts/setup-kerberos.sh || true
-	GVW_HADOOP=1 gotest hadoop -count=1 ./tests/hadoop ./tests/hadoop/secure
-else
-	echo "NO HADOOP: it needs Java 17 and Maven; the tests on it are left out."
-	note skip hadoop "a real Hadoop needs Java 17 and Maven (make test-hadoop)"
-fi
 
 heading "other launchers"
 if scripts/setup-places.sh; then
@@ -239,4 +267,5 @@ else
 	note skip rdma "libibverbs-dev and a C compiler are needed (make setup)"
 fi
 
+finish hadoop
 report
