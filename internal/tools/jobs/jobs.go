@@ -29,21 +29,17 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
-// serverAddress returns the address of the server that the options name.
-func serverAddress(s *cli.Settings) (string, error) {
+// server returns the address of the server that the options name, and the credentials for it.
+func server(p *cli.Process, s *cli.Settings) (address string, creds *auth.Credentials, err error) {
 	host := cmp.Or(s.Get("span_server"), "127.0.0.1")
 	if strings.Contains(host, ":") && net.ParseIP(host) == nil {
-		return "", cli.Usagef("--span_server %s: give only the host, and its port by --span_server_port", host)
+		return "", nil, cli.Usagef("--span_server %s: give only the host, and its port by --span_server_port", host)
 	}
-	return net.JoinHostPort(host, cmp.Or(s.Get("span_server_port"), strconv.Itoa(joinflags.DefaultServerPort))), nil
-}
-
-// serverCredentials returns the credentials for the server.
-func serverCredentials(p *cli.Process, s *cli.Settings) (*auth.Credentials, error) {
 	if err := errors.Join(joinflags.CheckCredentials(s)...); err != nil {
-		return nil, err
+		return "", nil, err
 	}
-	return joinflags.Credentials(p, s.Get, s.Has("encrypt"), false)
+	creds, err = joinflags.Credentials(p, s.Get, s.Has("encrypt"), false)
+	return net.JoinHostPort(host, cmp.Or(s.Get("span_server_port"), strconv.Itoa(joinflags.DefaultServerPort))), creds, err
 }
 
 // Jobs runs gvw jobs. The server's answer has text of other users, so all of it is escaped.
@@ -52,11 +48,7 @@ func Jobs(ctx context.Context, p *cli.Process, c *cli.Command, args []string) er
 	if s == nil {
 		return err
 	}
-	server, err := serverAddress(s)
-	if err != nil {
-		return err
-	}
-	creds, err := serverCredentials(p, s)
+	address, creds, err := server(p, s)
 	if err != nil {
 		return err
 	}
@@ -65,9 +57,9 @@ func Jobs(ctx context.Context, p *cli.Process, c *cli.Command, args []string) er
 	}
 	listing := func() (string, error) {
 		if s.Has("logs") {
-			return logsListing(ctx, s, server, creds)
+			return logsListing(ctx, s, address, creds)
 		}
-		st, err := client.Status(ctx, nil, server, creds)
+		st, err := client.Status(ctx, nil, address, creds)
 		if err != nil {
 			return "", err
 		}
@@ -143,11 +135,7 @@ func Cancel(ctx context.Context, p *cli.Process, c *cli.Command, args []string) 
 	if err != nil {
 		return err
 	}
-	server, err := serverAddress(s)
-	if err != nil {
-		return err
-	}
-	creds, err := serverCredentials(p, s)
+	address, creds, err := server(p, s)
 	if err != nil {
 		return err
 	}
@@ -156,7 +144,7 @@ func Cancel(ctx context.Context, p *cli.Process, c *cli.Command, args []string) 
 		return err
 	}
 	return cancelBoth(job, func(job protocol.Job) error {
-		return client.Cancel(ctx, nil, server, creds, client.Cancellation{Job: job, Reason: s.Get("reason"), Owner: owner})
+		return client.Cancel(ctx, nil, address, creds, client.Cancellation{Job: job, Reason: s.Get("reason"), Owner: owner})
 	})
 }
 

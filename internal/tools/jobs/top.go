@@ -40,11 +40,7 @@ func Top(ctx context.Context, p *cli.Process, c *cli.Command, args []string) (er
 	if s == nil {
 		return err
 	}
-	server, err := serverAddress(s)
-	if err != nil {
-		return err
-	}
-	creds, err := serverCredentials(p, s)
+	address, creds, err := server(p, s)
 	if err != nil {
 		return err
 	}
@@ -61,8 +57,8 @@ func Top(ctx context.Context, p *cli.Process, c *cli.Command, args []string) (er
 	if err := p.Print(enterScreen); err != nil {
 		return err
 	}
-	return followServer(ctx, p, out, &topView{server: server}, func(ctx context.Context) answer {
-		st, err := client.Status(ctx, nil, server, creds)
+	return followServer(ctx, p, out, &topView{server: address}, func(ctx context.Context) answer {
+		st, err := client.Status(ctx, nil, address, creds)
 		if err == nil {
 			st = withVectors(st)
 		}
