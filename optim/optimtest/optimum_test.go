@@ -96,9 +96,14 @@ func problem(points []Point, loss LossFunc, p descent.Penalty) *Problem {
 // TestSolversFindTheOptimum compares every solver with Newton's method on the
 // whole Hessian, and that with gonum's BFGS, on problems of known optimum.
 func TestSolversFindTheOptimum(t *testing.T) {
+	size := 400
+	if testing.Short() { // emulated processors take a minute for all of them
+		size = 100
+		t.Logf("sampled: %d points", size)
+	}
 	for _, tc := range optimumCases {
 		t.Run(tc.name, func(t *testing.T) {
-			points := RandomPoints(7, 400, optimumWeights, tc.label)
+			points := RandomPoints(7, size, optimumWeights, tc.label)
 			q := problem(points, tc.loss, tc.penalty)
 			want, err := q.Newton()
 			if err != nil {
