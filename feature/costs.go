@@ -94,7 +94,7 @@ func (b *Builder) multiLabel(words *[labelWords][]byte, count int, text []byte) 
 	}
 	b.ex.CostHi = uint32(len(b.dst.Costs))
 	if costs := b.dst.CostsOf(&b.ex); !slices.IsSortedFunc(costs, func(a, b Cost) int { return int(int64(a.Class) - int64(b.Class)) }) {
-		b.Warn("classes %q do not ascend: those after a larger one are not learned", clip(words[0]))
+		b.Warn("classes %q do not ascend: a class after a larger one is not learned", clip(words[0]))
 	}
 }
 

@@ -258,7 +258,7 @@ func (g *Group) finish(ctx context.Context) error {
 	}
 	err := g.member.Finish(within)
 	if err != nil && within.Err() != nil && ctx.Err() == nil {
-		g.cfg.Log.Warn("all ranks are done, and the server still waits for one that it has lost: leaving", "rank", g.cfg.Rank)
+		g.cfg.Log.Warn("leaving: all ranks are done, and the server waits only for a lost one", "rank", g.cfg.Rank)
 		return nil
 	}
 	if err != nil {

@@ -114,7 +114,7 @@ func (d *Decoder) Topics(dst []float32) (int, error) {
 	case d.done:
 		return 0, fmt.Errorf("model: the weights were read already")
 	case len(dst) != k<<d.Header.Bits:
-		return 0, fmt.Errorf("model: got room for %d numbers, want that of 2^%d words with %d topics", len(dst), d.Header.Bits, k)
+		return 0, fmt.Errorf("model: got a slice of %d numbers, want %d topics for each of 2^%d words", len(dst), k, d.Header.Bits)
 	}
 	return d.readRows(dst, k, k)
 }

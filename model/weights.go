@@ -26,7 +26,7 @@ func (d *Decoder) Weights(dst View) (int, error) {
 	dst = dst.fill()
 	if k := d.Header.RowFloats(); k > 0 {
 		if len(dst.Data) != dst.Stride<<d.Header.Bits || dst.Stride < k {
-			return 0, fmt.Errorf("model: got room for %d floats with stride %d, want that of 2^%d rows of %d floats", len(dst.Data), dst.Stride, d.Header.Bits, k)
+			return 0, fmt.Errorf("model: got a slice of %d floats with stride %d, want 2^%d rows of %d floats", len(dst.Data), dst.Stride, d.Header.Bits, k)
 		}
 		return d.readRows(dst.Data, dst.Stride, k)
 	}

@@ -197,7 +197,7 @@ func watchModel(ctx context.Context, m servedModel, e *engine.Engine, loaded sta
 		}
 		loaded = now
 		if err := e.Reload(ctx); err != nil {
-			log.Error("model not reloaded; the one before still serves", "model", m.name, "error", err)
+			log.Error("model not reloaded: serving the previous one", "model", m.name, "error", err)
 			continue
 		}
 		log.Info("reloaded model", "model", m.name, "file", m.file)

@@ -34,7 +34,7 @@ type Config struct {
 	UserIDs, ItemIDs []uint32 `json:"-"`
 	// UserRows and ItemRows are the memory of the rows, each RowSize long. nil: New allocates them.
 	UserRows, ItemRows []float32 `json:"-"`
-	// Continue keeps the contents of UserRows and ItemRows. False: New sets the first biases and factors.
+	// Continue keeps the contents of UserRows and ItemRows. False: New sets the initial biases and factors.
 	Continue bool `json:"-"`
 }
 

@@ -3,7 +3,7 @@
 // Package lrq is vw's low-rank interactions of pairs of namespaces, and their field-aware form.
 //
 // For a pair ab and the rank k, each feature of a and of b has k further weights. The product
-// Σ_n (Σ l_n·x)(Σ r_n·z), over the features x of a and z of b, joins the prediction. An example
+// Σ_n (Σ l_n·x)(Σ r_n·z), over the features x of a and z of b, is added to the prediction. An example
 // is learned from twice: first one side of each product learns while the other one is constant,
 // and then the other way round (vw's lrq.cc).
 package lrq
