@@ -65,7 +65,7 @@ func (c *Config) options(rule sgd.Config) string {
 	add("noconstant", c.Features.NoConstant)
 	add("constant", c.Features.Constant)
 	c.namespaceDigest(add)
-	// The settings of the batch solver.
+	// The settings of the batch solver. Without a second-order one the last three have no effect, so ranks need not agree on them.
 	if c.Batch.BFGS || c.Hybrid != nil {
 		add("l2", c.Reg.L2)
 		add("mem", c.Batch.Mem.Value)

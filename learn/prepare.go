@@ -61,8 +61,8 @@ func newRunner(cfg Config) (_ *runner, err error) {
 		return nil, err
 	}
 	r.unheld = cfg.applyPrecedence()
-	// Files of the end need the lease. the model source keeps the plain function, since all attempts
-	// save the same bytes after each pass.
+	// Only the server's lease lets an attempt write the files of the end. The model source keeps the plain function,
+	// since all attempts save the same bytes after each pass.
 	cfg.Output.Create = output.UnderLease(cfg.Output.Create, r.job.Lease)
 	r.cfg = cfg
 	if err = r.newTally(labels); err != nil {

@@ -15,6 +15,7 @@ import (
 // onJoin admits or refuses an attempt of the native protocol.
 func (m *Machine) onJoin(ev JoinReceived) {
 	f := ev.Join
+	// An attempt that names an epoch was a member before: its connection broke, or this server was restarted.
 	if f.Epoch != (protocol.Epoch{}) {
 		no, ended := m.checkEpoch(ev)
 		switch {
@@ -61,6 +62,8 @@ func (m *Machine) onJoin(ev JoinReceived) {
 		m.refuse(ev, no)
 		return
 	}
+	// The job's state before the restart comes from the attempts that report it, so such an attempt is not admitted
+	// as a new one.
 	if f.Epoch != (protocol.Epoch{}) {
 		if no := m.rejoin(a, f); no != nil {
 			m.refuse(ev, no)
@@ -104,7 +107,8 @@ func (m *Machine) refuse(ev JoinReceived, no *refusal) {
 	m.do(CloseConn{ev.Conn})
 }
 
-// jobOfJoin returns the job that JOIN is for, or a refusal. It opens a new job if there is none.
+// jobOfJoin returns the job that JOIN is for, or a refusal. It opens a new job if there is none. The checks of the frame
+// itself and of finished runs come first, so that an attempt that they refuse neither opens nor ends a job.
 func (m *Machine) jobOfJoin(ev JoinReceived) (*job, *refusal) {
 	f := ev.Join
 	if f.OptionsSHA256 != sha256.Sum256([]byte(f.Options)) {
@@ -145,6 +149,7 @@ func (m *Machine) jobOfJoin(ev JoinReceived) (*job, *refusal) {
 		m.remove(j, jobFailed, j.abandoned())
 		j = nil
 	}
+	// An attempt that the job already has does not fence it, whatever generation it names.
 	if j != nil && j.configured() && f.Generation != j.generation && j.returning(f) == nil {
 		no, over := m.fence(j, f.Generation)
 		if no != nil {
@@ -205,6 +210,7 @@ func (m *Machine) fence(j *job, generation uint32) (no *refusal, over bool) {
 
 // open makes a job, or refuses it at a limit of the server.
 func (m *Machine) open(id protocol.Job, total int, generation uint32) (*job, *refusal) {
+	// At the limit a job of which no attempt is left makes room: its ranks may never return.
 	if len(m.jobs) >= m.MaxJobs {
 		if i := slices.IndexFunc(m.order, (*job).empty); i >= 0 {
 			m.log(slog.LevelInfo, "job closed: no ranks left", slog.String("job", m.order[i].id.String()))
