@@ -21,12 +21,13 @@ const atOnce = 512
 // start is what the start of a job has cost.
 type start struct {
 	wired, reduced time.Duration // from the first connection until the last rank was wired, and had its first all-reduce
+	cpuStart       time.Duration // of the server, up to the first all-reduce
 	cpu            time.Duration // of the server, from its start to its end
 	mib            float64       // the server's peak memory
 }
 
-// wired starts a job of n ranks, which make one all-reduce of one number and end.
-func wired(ctx context.Context, bin string, n int) (took start, err error) {
+// wired starts a job of n ranks, which make one all-reduce of one number, stay for the time hold, and end.
+func wired(ctx context.Context, bin string, n int, hold time.Duration) (took start, err error) {
 	s, err := startServer(ctx, bin)
 	if err != nil {
 		return start{}, err
@@ -56,6 +57,10 @@ func wired(ctx context.Context, bin string, n int) (took start, err error) {
 			return nil
 		})
 		took.reduced = time.Since(begun)
+		if err == nil {
+			took.cpuStart, err = s.cpu()
+			time.Sleep(hold)
+		}
 	}
 	if err == nil {
 		err = each(n, n, func(rank int) error { return groups[rank].Done(ctx) })
