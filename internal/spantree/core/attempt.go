@@ -89,13 +89,11 @@ type epochState struct {
 }
 
 // members returns the holders in ascending order of their ranks.
-func (j *job) members() []*attempt {
-	all := make([]*attempt, 0, len(j.holders))
-	for _, a := range j.holders {
-		all = append(all, a)
-	}
-	slices.SortFunc(all, func(a, b *attempt) int { return a.rank - b.rank })
-	return all
+func (j *job) members() []*attempt { return slices.Clone(j.inOrder) }
+
+// place returns the place of a rank in inOrder, and whether it has a holder.
+func (j *job) place(rank int) (int, bool) {
+	return slices.BinarySearchFunc(j.inOrder, rank, func(a *attempt, rank int) int { return a.rank - rank })
 }
 
 // everybody returns all attempts of a job: holders by rank, then standbys, then spares.
@@ -171,6 +169,11 @@ func (j *job) empty() bool { return j.noAttempts() && len(j.spares) == 0 }
 
 // setHolder makes an attempt the holder of its rank.
 func (j *job) setHolder(a *attempt) {
+	if at, ok := j.place(a.rank); ok {
+		j.inOrder[at] = a
+	} else {
+		j.inOrder = slices.Insert(j.inOrder, at, a)
+	}
 	j.holders[a.rank], a.isHolder = a, true
 	j.changes++
 	if !a.vw {
@@ -183,6 +186,9 @@ func (j *job) setHolder(a *attempt) {
 
 // clearHolder ends that. The counters of the job follow.
 func (j *job) clearHolder(a *attempt) {
+	if at, ok := j.place(a.rank); ok {
+		j.inOrder = slices.Delete(j.inOrder, at, at+1)
+	}
 	delete(j.holders, a.rank)
 	a.isHolder = false
 	j.changes++

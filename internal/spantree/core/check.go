@@ -71,6 +71,14 @@ func (m *Machine) checkHolders(j *job) {
 		owed += len(a.owed)
 		unanswered += one(a.endSent && !a.answered)
 	}
+	if len(j.inOrder) != len(j.holders) {
+		invariant.Fail("spantree: job %v has %d holders, %d of them in order", j.id, len(j.holders), len(j.inOrder))
+	}
+	for i, a := range j.inOrder {
+		if j.holders[a.rank] != a || i > 0 && j.inOrder[i-1].rank >= a.rank {
+			invariant.Fail("spantree: job %v: holder %d in order is rank %d, which is out of order or no holder", j.id, i, a.rank)
+		}
+	}
 	switch {
 	case native != j.native || ready != j.ready:
 		invariant.Fail("spantree: job %v counts %d native and %d ready members, it has %d and %d", j.id, j.native, j.ready, native, ready)

@@ -60,30 +60,50 @@ func (m *Machine) onReport(a *attempt, f *protocol.ReportFrame) {
 		m.startHandover(j)
 	}
 	// A rank whose steps are shorter than the median delays no other rank, whatever its pace.
-	if pace, took := j.medians(); pace > 0 && a.pace > j.slowFactor*pace && a.took > took {
+	if j.straggles(a) {
 		a.slow++
 	} else {
 		a.slow = 0
 	}
 }
 
-// medians returns the lower medians of pace and took over the newest steps. They are 0 unless at
-// least half of the ranks have reported.
-func (j *job) medians() (pace float64, took time.Duration) {
-	var paces []float64
-	var times []time.Duration
-	for _, a := range j.holders {
-		if a.pace > 0 {
-			paces, times = append(paces, a.pace), append(times, a.took)
+// straggles reports whether the newest step of a rank took longer than the median, and its pace is
+// above slowFactor times the median. Medians are lower ones over the newest steps of the ranks that
+// have reported, at least half of them. All ranks report each step, so this visits them once and
+// does not sort: a value is above the median if it is above more than half of the values.
+func (j *job) straggles(a *attempt) bool {
+	n, paces, times := 0, 0, 0
+	for _, b := range j.inOrder {
+		if b.pace <= 0 {
+			continue
+		}
+		n++
+		if a.pace > j.slowFactor*b.pace {
+			paces++
+		}
+		if a.took > b.took {
+			times++
 		}
 	}
-	n := len(paces)
-	if 2*n < len(j.holders) || n < 2 {
-		return 0, 0
+	if 2*n < len(j.inOrder) || n < 2 {
+		return false
+	}
+	return paces > (n-1)/2 && times > (n-1)/2
+}
+
+// medianPace returns the lower median of the paces over the newest steps; 0: no rank has reported one.
+func (j *job) medianPace() float64 {
+	var paces []float64
+	for _, a := range j.inOrder {
+		if a.pace > 0 {
+			paces = append(paces, a.pace)
+		}
+	}
+	if len(paces) == 0 {
+		return 0
 	}
 	slices.Sort(paces)
-	slices.Sort(times)
-	return paces[(n-1)/2], times[(n-1)/2]
+	return paces[(len(paces)-1)/2]
 }
 
 // reads returns the longest time that the attempt has needed for its shard.
@@ -109,11 +129,10 @@ func (m *Machine) startHandover(j *job) {
 		return
 	}
 	j.handover.from, j.handover.to = from, to
-	pace, _ := j.medians()
 	m.endEpoch(j, protocol.Cause{
 		Kind: protocol.CauseHandover, Rank: from.rank, Host: from.host,
 		Why: fmt.Sprintf("its steps take %.1f times as long as the median, and %s has read its shard in %v instead of %v",
-			from.pace/pace, to.host, to.shard.Took.Round(time.Millisecond), from.reads().Round(time.Millisecond)),
+			from.pace/j.medianPace(), to.host, to.shard.Took.Round(time.Millisecond), from.reads().Round(time.Millisecond)),
 	})
 	m.advance(j)
 }

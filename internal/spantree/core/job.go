@@ -23,6 +23,7 @@ type job struct {
 	agreement
 
 	holders  map[int]*attempt   // by rank: the attempts that the server has accepted
+	inOrder  []*attempt         // the same, by rank; setHolder and clearHolder change both
 	standbys map[int][]*attempt // by rank, in order of arrival
 	spares   []*attempt         // in order of arrival
 	departed map[int]departure  // end of the newest holder of each rank that has none

@@ -152,6 +152,7 @@ type frameKind struct {
 }
 
 const (
+	usualFrame = 64 // holds HEARTBEAT_ACK with its header
 	smallFrame = 4 << 10
 	MaxPayload = 16 << 20 // only from the server: the members of a job, the list of jobs
 )
@@ -238,6 +239,9 @@ func TypeOf(f Frame) frameType {
 // is then returned unchanged.
 func AppendFrame(dst []byte, f Frame) ([]byte, error) {
 	t := TypeOf(f)
+	if dst == nil {
+		dst = make([]byte, 0, usualFrame)
+	}
 	start := len(dst)
 	c := wire.Encode(append(dst, 0, 0, 0, 0, byte(t), ProtocolVersion, 0, 0))
 	f.code(&c)
@@ -336,7 +340,15 @@ type FrameReader struct {
 	Version    uint8  // of the last frame
 	header     [FrameHeader]byte
 	headerRead bool // header contains that of the next frame
+
+	readsAhead bool
+	ahead      []byte // the part of window that is not used yet
+	window     [windowSize]byte
 }
+
+// windowSize is the number of bytes that are read ahead: a usual HEARTBEAT. Thousands of idle
+// connections have this memory.
+const windowSize = 112
 
 // memoryBound limits the memory that clients may occupy. Take reports whether n bytes were granted
 // such that at least spare bytes remain; Give returns n bytes.
@@ -348,7 +360,7 @@ type memoryBound interface {
 // Wait waits for the header of the next frame, which Next then uses. Unlike Next it needs little
 // stack, so that an idle connection is cheap.
 func (r *FrameReader) Wait() error {
-	if _, err := io.ReadFull(r.R, r.header[:]); err != nil {
+	if err := r.readFull(r.header[:]); err != nil {
 		if errors.Is(err, io.ErrUnexpectedEOF) {
 			err = &FrameError{Err: wire.ErrShort}
 		}
@@ -372,7 +384,8 @@ func (r *FrameReader) Next() (Frame, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := r.fill(size); err != nil {
+		payload, err := r.payload(size)
+		if err != nil {
 			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 				err = &FrameError{Type: t, Err: wire.ErrShort}
 			}
@@ -382,7 +395,7 @@ func (r *FrameReader) Next() (Frame, error) {
 			continue
 		}
 		r.Version = version
-		f, err := decodePayload(t, version, r.buf)
+		f, err := decodePayload(t, version, payload)
 		if size > smallFrame {
 			r.buf = nil // large frames are rare
 		}
@@ -390,21 +403,63 @@ func (r *FrameReader) Next() (Frame, error) {
 	}
 }
 
-// fill reads the payload of a frame. It takes memory from the budget while a long one is read.
-func (r *FrameReader) fill(size int) error {
+// payload reads the payload of a frame, which is valid until the next read. It takes memory from
+// the budget while a long one is read.
+func (r *FrameReader) payload(size int) ([]byte, error) {
+	if r.Size = size; r.readsAhead && size <= len(r.window) {
+		return r.next(size)
+	}
 	if cap(r.buf) > smallFrame && size <= smallFrame {
 		r.buf = nil // thousands of clients wait for hours
 	}
 	if size > smallFrame && r.Budget != nil {
 		if !r.Budget.Take(int64(size), 0) {
-			return ErrMemory
+			return nil, ErrMemory
 		}
 		defer r.Budget.Give(int64(size))
 	}
 	if cap(r.buf) < size {
 		r.buf = make([]byte, size)
 	}
-	r.buf, r.Size = r.buf[:size], size
-	_, err := io.ReadFull(r.R, r.buf)
+	r.buf = r.buf[:size]
+	return r.buf, r.readFull(r.buf)
+}
+
+// ReadAhead lets one read return more than one frame. From now on no one else may read from R,
+// and R must not change. It is called between two frames.
+func (r *FrameReader) ReadAhead() { r.readsAhead, r.buf = true, nil }
+
+// readFull fills b as io.ReadFull does.
+func (r *FrameReader) readFull(b []byte) error {
+	if r.readsAhead && len(b) <= len(r.window) {
+		part, err := r.next(len(b))
+		copy(b, part)
+		return err
+	}
+	n := copy(b, r.ahead)
+	r.ahead = r.ahead[n:]
+	_, err := io.ReadFull(r.R, b[n:])
+	if err == io.EOF && n > 0 {
+		err = io.ErrUnexpectedEOF
+	}
 	return err
+}
+
+// next returns the next n bytes, at most windowSize, which are valid until the next read. If they
+// have not been read ahead, it reads as many bytes as fit.
+func (r *FrameReader) next(n int) ([]byte, error) {
+	if len(r.ahead) < n {
+		have := copy(r.window[:], r.ahead)
+		got, err := io.ReadAtLeast(r.R, r.window[have:], n-have)
+		r.ahead = r.window[:have+got]
+		if err != nil {
+			if err == io.EOF && have > 0 {
+				err = io.ErrUnexpectedEOF
+			}
+			return nil, err
+		}
+	}
+	part := r.ahead[:n]
+	r.ahead = r.ahead[n:]
+	return part, nil
 }

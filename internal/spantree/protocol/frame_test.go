@@ -109,13 +109,19 @@ func TestTruncatedFrames(t *testing.T) {
 			t.Fatal(err)
 		}
 		for n := range len(b) {
-			_, err := (&FrameReader{R: bytes.NewReader(b[:n]), Limit: MaxPayload}).Next()
-			fault, ok := errors.AsType[*FrameError](err)
-			switch {
-			case n == 0 && err != io.EOF:
-				t.Errorf("%v: 0 bytes: got %v, want io.EOF", TypeOf(f), err)
-			case n > 0 && (!ok || !errors.Is(fault, wire.ErrShort)):
-				t.Errorf("%v: %d of %d bytes: %v", TypeOf(f), n, len(b), err)
+			for _, ahead := range []bool{false, true} {
+				r := &FrameReader{R: bytes.NewReader(b[:n]), Limit: MaxPayload}
+				if ahead {
+					r.ReadAhead()
+				}
+				_, err := r.Next()
+				fault, ok := errors.AsType[*FrameError](err)
+				switch {
+				case n == 0 && err != io.EOF:
+					t.Errorf("%v: 0 bytes: got %v, want io.EOF", TypeOf(f), err)
+				case n > 0 && (!ok || !errors.Is(fault, wire.ErrShort)):
+					t.Errorf("%v: %d of %d bytes: %v", TypeOf(f), n, len(b), err)
+				}
 			}
 		}
 	}

@@ -95,7 +95,8 @@ func (c *serverConn) post(p *message) {
 	c.out = append(c.out, p)
 	if !c.writing {
 		c.writing = true
-		c.writer.Go(c.write)
+		c.writer.Add(1)
+		c.s.stacks.start(c.write)
 	}
 }
 
@@ -117,16 +118,10 @@ func (c *serverConn) serve() {
 	c.s.forget(c)
 }
 
-// apply passes an event to the machine.
-func (c *serverConn) apply(ev core.Event) { onOwnStack(func() { c.s.apply(ev) }) }
-
-// onOwnStack runs f on a stack of its own. The reader's stack would keep the size that f once
-// needed, for as long as the reader waits.
-func onOwnStack(f func()) {
-	var deep sync.WaitGroup
-	deep.Go(f)
-	deep.Wait()
-}
+// apply passes an event to the machine. It and the other long calls of the reader run on another
+// stack ([stacks]): the reader's would keep the size that they once needed, for as long as the
+// reader waits.
+func (c *serverConn) apply(ev core.Event) { c.s.stacks.run(func() { c.s.apply(ev) }) }
 
 // why returns the reason for the end of a connection, and the words for it. The kernel of a host that lives resets the
 // connections of a process that ends with unread bytes.
@@ -149,6 +144,7 @@ func why(err error) (events.Fault, string) {
 
 // write sends the queued messages and ends. A client that does not read delays only itself.
 func (c *serverConn) write() {
+	defer c.writer.Done()
 	for out := c.next(); out != nil; out = c.next() {
 		for i, p := range out {
 			if p == nil {
@@ -240,12 +236,13 @@ func (c *serverConn) readVW(unique, total, rank uint64) error {
 // readNative reads the frames of a native client.
 func (c *serverConn) readNative() (err error) {
 	frames := &protocol.FrameReader{R: c.stream(), Limit: c.s.cfg.MaxFrame, Budget: &c.s.budget}
-	onOwnStack(func() { err = c.handshake(frames) })
+	c.s.stacks.run(func() { err = c.handshake(frames) })
+	frames.ReadAhead()
 	for err == nil {
 		if err = frames.Wait(); err != nil {
 			return c.refuse(err)
 		}
-		onOwnStack(func() { err = c.receive(frames) })
+		c.s.stacks.run(func() { err = c.receive(frames) })
 	}
 	return err
 }

@@ -18,7 +18,8 @@
 // The reader passes frames to the machine, under the server's lock, and never
 // writes. The writer sends from a bounded queue. The journal has a writer of
 // its own: a record that must be on disk before an answer delays that answer
-// only. So no client and no disk can delay another client:
+// only. The reader's longer calls and the writer run on goroutines that are
+// reused (stacks.go), since thousands of readers wait with small stacks. So no client and no disk can delay another client:
 //
 //	connection ──▶ reader ──▶ machine (one lock) ──▶ queue ──▶ writer ──▶ connection
 //	                             │      ▲

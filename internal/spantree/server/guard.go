@@ -31,7 +31,7 @@ func (c *serverConn) open() (hello [protocol.HelloSize]byte, err error) {
 		return hello, nil
 	}
 	if tls {
-		onOwnStack(func() { err = c.overTLS(creds, hello[:]) })
+		c.s.stacks.run(func() { err = c.overTLS(creds, hello[:]) })
 		if err == nil {
 			err = c.readHello(hello[:])
 		}

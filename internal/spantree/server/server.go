@@ -26,6 +26,7 @@ type Server struct {
 	cfg     ServerConfig
 	journal *journalWriter // nil: none
 	faults  *faultWriter   // nil: no FaultDir
+	stacks  *stacks
 
 	mu          sync.Mutex
 	core        *core.Machine
@@ -62,7 +63,7 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	}
 	cfg = cfg.withDefaults()
 	s := &Server{
-		cfg: cfg, conns: map[core.ConnID]*serverConn{}, listeners: map[net.Listener]bool{}, pending: map[string]int{},
+		cfg: cfg, stacks: newStacks(), conns: map[core.ConnID]*serverConn{}, listeners: map[net.Listener]bool{}, pending: map[string]int{},
 		maxWaiting: max(8, transport.FileLimit()/2),
 		done:       make(chan struct{}), handshakes: make(chan struct{}, cfg.MaxHandshakes), budget: budget{limit: cfg.MaxMemory},
 	}
@@ -147,6 +148,7 @@ func (s *Server) watch(ctx context.Context, l net.Listener) {
 			tick := s.tick(time.Now())
 			s.mu.Unlock()
 			s.apply(tick)
+			s.stacks.trim()
 			continue
 		case <-ctx.Done():
 		case <-s.done:
@@ -428,6 +430,7 @@ func (s *Server) Close() error {
 	}
 	s.mu.Unlock()
 	s.serving.Wait()
+	s.stacks.close()
 	err := s.faults.close()
 	if s.journal == nil {
 		return err
