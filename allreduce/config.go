@@ -109,7 +109,8 @@ type Config struct {
 
 	// StartTimeout limits the wait until all ranks have joined; 0 is 10 min.
 	StartTimeout time.Duration
-	// Heartbeat is the interval of heartbeats to the server; 0 is 1 s.
+	// Heartbeat is the interval of heartbeats to the server. 0 is 1 s, and in a job of more than 500
+	// ranks Total/500 s, up to 5 s and LostAfter/4.
 	Heartbeat time.Duration
 	// LostAfter is the silence after which the server declares a rank lost; 0 is 10 s.
 	LostAfter time.Duration

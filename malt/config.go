@@ -75,7 +75,7 @@ type Config struct {
 
 	DialTimeout  time.Duration // to reach the server or another rank; 0: 100 s
 	StartTimeout time.Duration // until all ranks have joined; 0: 10 min
-	Heartbeat    time.Duration // interval of messages to the server; 0: 1 s
+	Heartbeat    time.Duration // interval of messages to the server; 0: as allreduce.Config.Heartbeat
 	LostAfter    time.Duration // silence after which the server counts this rank as lost; 0: 10 s
 	// ReplaceTimeout is the time in which another attempt of a lost rank must join; 0: the server's, usually 10 min.
 	// Only with Wait.

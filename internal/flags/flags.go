@@ -207,7 +207,7 @@ var Learn = slices.Concat([]*cli.Spec{
 	{Name: "run_id", Sets: "Cluster.Join.Job.RunKey", Kind: cli.Text, Category: catCluster, Arg: "NAME", More: true, Help: "name of the run, under which the server remembers its end"},
 	{Name: "generation", Sets: "Cluster.Join.Generation", Kind: cli.Integer, Max: 1<<32 - 1, Category: catCluster, Arg: "N", Def: "0", More: true, Help: "restarts of the whole run so far; ranks of earlier ones are refused"},
 	{Name: "run_dir", About: "Cluster.RunDir", Kind: cli.Text, Category: catCluster, Arg: "DIR", More: true, Help: "keep the delivered files in DIR/NAME too, for ranks that start late (_gvw beside -f with --run_id and --on_loss wait or shrink); - is nowhere"},
-	{Name: "heartbeat", Sets: "Cluster.Join.Heartbeat", Kind: cli.Duration, Category: catCluster, Arg: "T", Def: "1s", More: true, Help: "time between heartbeats"},
+	{Name: "heartbeat", Sets: "Cluster.Join.Heartbeat", Kind: cli.Duration, Category: catCluster, Arg: "T", More: true, Help: "time between heartbeats [1s; above 500 ranks a five-hundredth of their number in seconds, up to 5s and a quarter of --lost_after]"},
 	{Name: "lost_after", Sets: "Cluster.Join.LostAfter", Kind: cli.Duration, Category: catCluster, Arg: "T", Def: "10s", More: true, Help: "silence after which a rank is lost"},
 	{Name: "on_loss", Sets: "Cluster.Join.OnLoss", Read: lossPolicy, Kind: cli.Text, Category: catCluster, Arg: "HOW", Choices: onLossNames, Def: "abort", More: true, Help: "loss policy: end, wait for another attempt (gvw run), or continue; grow (--malt) takes it later"},
 	{Name: "replace_timeout", Sets: "Cluster.Join.ReplaceTimeout", Kind: cli.Duration, Category: catCluster, Arg: "T", Def: "10m", More: true, Help: "time for another attempt of a lost rank to join"},

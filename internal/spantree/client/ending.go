@@ -19,7 +19,7 @@ func (m *Member) Complete(ctx context.Context, sha256 [32]byte, owes []string) (
 	if m.Streams() {
 		return owes, nil
 	}
-	m.sendTraffic()
+	_ = m.write(m.appendTraffic(nil)...) // the reader handles the end of the connection
 	if err := m.sendLogged(&protocol.CompleteFrame{Epoch: m.epoch(), Step: m.cfg.Steps.Position().Completed.Step, Model: sha256, Owed: owes}); err != nil {
 		return nil, m.writeError("complete the job", err)
 	}

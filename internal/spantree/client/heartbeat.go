@@ -59,10 +59,22 @@ func (m *Member) idle() bool {
 	return m.serverErr != nil || m.cause != nil || m.gotFinished || m.conn == nil
 }
 
+const (
+	perSecond  = 500             // heartbeats that a server gets from a job in one second, up to a limit of their interval
+	maxRegular = 5 * time.Second // that limit: pages and the graph of waiting ranks are as old as a heartbeat
+)
+
+// usualHeartbeat returns the interval of heartbeats in a job of total ranks: 1 s, or longer above perSecond ranks, so that
+// the server's work in a second does not grow with the job. At least four intervals fit in lostAfter.
+func usualHeartbeat(total int, lostAfter time.Duration) time.Duration {
+	return max(time.Second, min(time.Duration(total)*time.Second/perSecond, lostAfter/4, maxRegular))
+}
+
 // sendHeartbeats sends heartbeats until stop, each followed by the progress if that has changed, and by the counts.
 func (m *Member) sendHeartbeats() {
 	t := time.NewTicker(m.cfg.Heartbeat)
 	defer t.Stop()
+	var frames []protocol.Frame
 	for seq := uint64(1); ; seq++ {
 		select {
 		case <-t.C:
@@ -83,17 +95,21 @@ func (m *Member) sendHeartbeats() {
 		if w.Rank >= 0 || w.Text != "" {
 			m.cfg.Events.Add(events.Event{Kind: events.Wait, Number: w.Collective, Peer: w.Rank, Name: w.Text}, time.Now())
 		}
-		err := m.write(&protocol.HeartbeatFrame{Seq: seq, Epoch: m.epoch(), WaitsFor: w.Rank, Collective: w.Collective, Waits: protocol.Clip(w.Text, protocol.MaxWaits)})
-		m.askClock()
-		if err == nil && !reported && progress != (protocol.Progress{}) {
+		// One write for all, so that the server wakes up once.
+		frames = append(frames[:0], &protocol.HeartbeatFrame{Seq: seq, Epoch: m.epoch(), WaitsFor: w.Rank, Collective: w.Collective, Waits: protocol.Clip(w.Text, protocol.MaxWaits)})
+		report := !reported && progress != (protocol.Progress{})
+		if report {
+			frames = append(frames, &protocol.ReportFrame{Epoch: m.epoch(), Progress: progress})
+		}
+		if seq%m.trafficEvery() == 0 {
+			frames = m.appendTraffic(frames)
+		}
+		if err := m.write(frames...); err == nil && report {
 			m.mu.Lock()
 			m.reported = m.progress == progress
 			m.mu.Unlock()
-			_ = m.write(&protocol.ReportFrame{Epoch: m.epoch(), Progress: progress})
 		}
-		if err == nil && seq%m.trafficEvery() == 0 {
-			m.sendTraffic()
-		}
+		m.askClock()
 	}
 }
 
@@ -103,14 +119,15 @@ const bigJob = 1024
 // trafficEvery returns the number of heartbeats from one TRAFFIC to the next.
 func (m *Member) trafficEvery() uint64 { return 1 + uint64(m.cfg.Total-1)/bigJob }
 
-// sendTraffic sends the counts of this rank. A failed write is ignored: the reader handles the end of the connection.
-func (m *Member) sendTraffic() {
+// appendTraffic appends the counts of this rank, if there are any.
+func (m *Member) appendTraffic(frames []protocol.Frame) []protocol.Frame {
 	if m.cfg.Traffic == nil || m.rank() < 0 {
-		return
+		return frames
 	}
 	if c := m.cfg.Traffic(); c != nil {
-		_ = m.write(&protocol.TrafficFrame{Counts: *c})
+		frames = append(frames, &protocol.TrafficFrame{Counts: *c})
 	}
+	return frames
 }
 
 // lease records the acknowledgement of a heartbeat. The caller holds the lock.

@@ -82,7 +82,7 @@ type JoinConfig struct {
 
 	DialTimeout   time.Duration // to reach the server; 0: 100 s, as vw
 	StartTimeout  time.Duration // during which ranks may be missing, twice that with Elastic; 0: 10 min
-	Heartbeat     time.Duration // interval of heartbeats; 0: 1 s
+	Heartbeat     time.Duration // interval of heartbeats; 0: 1 s, or longer in large jobs (usualHeartbeat)
 	LostAfter     time.Duration // silence after which the server considers this rank lost; 0: 10 s
 	ServerTimeout time.Duration // silence after which this rank gives up the server; 0: 10 min
 
@@ -144,8 +144,8 @@ func (c JoinConfig) withDefaults() JoinConfig {
 	}
 	protocol.SetDefault(&c.DialTimeout, 100*time.Second)
 	protocol.SetDefault(&c.StartTimeout, 10*time.Minute)
-	protocol.SetDefault(&c.Heartbeat, time.Second)
 	protocol.SetDefault(&c.LostAfter, 10*time.Second)
+	protocol.SetDefault(&c.Heartbeat, usualHeartbeat(c.Total, c.LostAfter))
 	protocol.SetDefault(&c.ServerTimeout, 10*time.Minute)
 	if c.Waiting == nil {
 		c.Waiting = func() Waits { return Waits{Rank: -1} }

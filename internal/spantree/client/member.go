@@ -57,7 +57,7 @@ type Member struct {
 	replayLog       []protocol.Frame // frames that a restarted server must get again, in their order
 
 	writing sync.Mutex    // held while a frame is written
-	buf     []byte        // of the newest frame, reused; guarded by writing
+	buf     []byte        // of the newest frames, reused; guarded by writing
 	stop    chan struct{} // closed by Close: ends the heartbeats
 	stopped sync.Once
 	work    sync.WaitGroup // the reader, the heartbeats and the watcher
@@ -247,8 +247,8 @@ func (m *Member) serverError(doing string, err error) error {
 
 var errNoServer = errors.New("the connection to the server has ended")
 
-// write sends a frame.
-func (m *Member) write(f protocol.Frame) error {
+// write sends frames.
+func (m *Member) write(frames ...protocol.Frame) error {
 	m.writing.Lock()
 	defer m.writing.Unlock()
 	m.mu.Lock()
@@ -257,19 +257,24 @@ func (m *Member) write(f protocol.Frame) error {
 	if conn == nil {
 		return errNoServer
 	}
-	return m.writeTo(conn, f)
+	return m.writeTo(conn, frames...)
 }
 
-// writeTo sends a frame over conn. The caller holds m.writing.
-func (m *Member) writeTo(conn net.Conn, f protocol.Frame) error {
-	b, err := protocol.AppendFrame(m.buf[:0], f)
-	if err != nil {
-		return err
+// writeTo sends frames over conn, all in one write. A frame over its limits is not sent, which is
+// an error. The caller holds m.writing.
+func (m *Member) writeTo(conn net.Conn, frames ...protocol.Frame) error {
+	b, errs := m.buf[:0], error(nil)
+	for _, f := range frames {
+		var err error
+		b, err = protocol.AppendFrame(b, f)
+		errs = errors.Join(errs, err)
 	}
-	m.buf = b
+	if m.buf = b; len(b) == 0 {
+		return errs
+	}
 	_ = conn.SetWriteDeadline(time.Now().Add(writeTimeout))
-	_, err = conn.Write(b)
-	return err
+	_, err := conn.Write(b)
+	return errors.Join(errs, err)
 }
 
 // sendLogged sends a frame that a restarted server must get again, and adds it to the replay log.
