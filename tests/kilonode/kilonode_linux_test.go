@@ -137,7 +137,8 @@ func TestKilonode(t *testing.T) {
 	if peak > 64<<20 {
 		t.Errorf("the server has had %d bytes, want at most 64 MiB", peak)
 	}
-	if limit := 5 * time.Second; cpu > limit { // a second on a quiet machine
+	// Each rank sends heartbeats while the job runs, and each costs the server some tens of microseconds.
+	if limit := max(5*time.Second, time.Duration(ranks)*(rested.Sub(began)+took)/20_000); cpu > limit {
 		t.Errorf("the server has used %v of CPU, want at most %v", cpu, limit)
 	}
 	cmd := exec.Command(filepath.Join(bin, "gvw"), "-i", "model.0", "-t", "-d", os.DevNull, "--quiet", "--readable_model", "readable")
