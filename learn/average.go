@@ -30,6 +30,8 @@ type AverageConfig struct {
 	Batch string
 	// Every is the time between two averages of "model": "pass", a number of examples of each rank, a fraction of
 	// them, or "random:P", after each local step with probability P and with control variates. Empty: pass.
+	// Without Aggregate it is the time between two merges of the replicas of SGD.Threads, "pass" or a number of
+	// examples of each replica. Empty: 65536 features of all replicas together.
 	Every string
 }
 
@@ -88,10 +90,9 @@ func (c *AverageConfig) Validate() error {
 	var f usage.Faults
 	switch c.Aggregate {
 	case "":
-		if *c != (AverageConfig{}) {
+		if c.Batch != "" {
 			f.Add("Average.Aggregate", "it is missing, and without it the other options of averaging have no effect")
 		}
-		return f.Err()
 	case aggregateModel:
 	case aggregateGradient:
 		if c.Every != "" {
@@ -133,6 +134,7 @@ func (c *Config) singleSteps() bool {
 func (c *Config) validateAverage(f *usage.Faults) {
 	moved := c.Outer != OuterConfig{}
 	if !c.Average.on() {
+		c.validateMerges(f)
 		if moved && !c.Malt.on() {
 			f.Add("Outer.Rate", "it needs learn.Config.Average.Aggregate or learn.Config.Malt.Graph")
 		}
@@ -192,6 +194,19 @@ func (c *Config) validateAverage(f *usage.Faults) {
 	}
 	if moved && (c.Average.Aggregate == aggregateGradient || c.Average.random()) {
 		f.Add("Outer.Rate", "it needs averages of models, at moments that are not random")
+	}
+}
+
+// validateMerges reports the faults of Average.Every without ranks that average.
+func (c *Config) validateMerges(f *usage.Faults) {
+	const field = "Average.Every"
+	_, every := c.Average.amounts(new(usage.Faults))
+	switch {
+	case c.Average.Every == "":
+	case c.SGD.Threads == 0:
+		f.Add(field, "it needs learn.Config.Average.Aggregate or learn.Config.SGD.Threads")
+	case every.Random > 0 || every.Amount.Share > 0:
+		f.Add(field, "%s: threads merge their weights after a number of examples or after each pass, like 1000 or pass", c.Average.Every)
 	}
 }
 

@@ -165,6 +165,10 @@ type SGDConfig struct {
 	// With more than one, two runs of the same training have different models.
 	Hogwild int
 
+	// Threads is the number of replicas of the weights that learn at the same time, each in its own goroutine, from blocks of
+	// examples in turns; 0 or 1: one. They are merged after Average.Every. Two runs with the same number have the same model.
+	Threads int
+
 	LearningRate      option.Option[float32] // not set: vw's default for the rule
 	PowerT            option.Option[float32] // exponent of the learning rate's decay; not set: 0.5
 	InitialT          option.Option[float32] // examples before the first, for the decay; not set: vw's default for the rule

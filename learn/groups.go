@@ -109,6 +109,7 @@ func (c *FeatureConfig) Validate() error {
 func (c *SGDConfig) Validate() error {
 	var f usage.Faults
 	f.Negative("SGD.Hogwild", float64(c.Hogwild))
+	f.Negative("SGD.Threads", float64(c.Threads))
 	addRule(&f, c.options())
 	return f.Err()
 }

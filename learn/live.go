@@ -129,6 +129,7 @@ func (c *Config) liveFaults() error {
 	refuse(c.Data.Examples > 0, "Data.Examples", "its examples have no end")
 	refuse(c.Data.PassLength > 0, "Data.PassLength", "its examples have no end")
 	refuse(c.SGD.Hogwild > 1, "SGD.Hogwild", "it learns from one example at a time")
+	refuse(c.SGD.Threads > 1, "SGD.Threads", "it learns from one example at a time")
 	refuse(c.Data.Shuffle, "Data.Shuffle", "answers come in the order of the examples")
 	refuse(c.Holdout.After > 0, "Holdout.After", "it learns from every example")
 	refuse(len(c.Holdout.Valid) > 0, "Holdout.Valid", "its examples have no end")

@@ -68,7 +68,7 @@ func loadModel(cfg *Config, read io.Writer) (_ *initial, err error) {
 		}
 	}
 	// The options of the model may contradict those of the caller, so all are checked again.
-	if err := errors.Join(cfg.Validate(), cfg.checkMeasures()); err != nil {
+	if err := errors.Join(cfg.Validate(), cfg.checkMeasures(), cfg.checkReplicas()); err != nil {
 		return nil, err
 	}
 	in := &initial{name: name, file: f, dec: dec, labels: loss.Range{Min: h.MinLabel, Max: h.MaxLabel}}

@@ -4,6 +4,7 @@ package learn
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/gvw-project/gvw/feature"
@@ -15,6 +16,7 @@ import (
 	"github.com/gvw-project/gvw/learn/internal/sgdstage"
 	"github.com/gvw-project/gvw/learn/internal/trainer"
 	"github.com/gvw-project/gvw/learn/internal/training"
+	"github.com/gvw-project/gvw/learn/internal/usage"
 	"github.com/gvw-project/gvw/model"
 	"github.com/gvw-project/gvw/optim"
 	"github.com/gvw-project/gvw/optim/ftrl"
@@ -115,9 +117,33 @@ func (r *runner) onlineConfig(rule sgd.Config, passes int) sgdstage.OnlineConfig
 	return sgdstage.OnlineConfig{
 		Read: r.read, Tally: r.tally, Job: r.job, Audit: r.audit, Models: r.models,
 		Rule: rule, Base: r.models.Base, Length: r.cfg.passLength(), Bare: r.cfg.Model.PredictOnly, Passes: passes,
-		Threads:   r.cfg.SGD.Hogwild,
+		Threads: r.cfg.threads(), Replicas: r.replicas(),
 		Reweighed: len(r.cfg.Data.ClassWeights) > 0 && r.cfg.FTRL.Rule == ftrl.None,
 	}
+}
+
+// replicas returns the replicas of SGD.Threads. A test has none: it changes no weights, so that threads may share them.
+func (r *runner) replicas() sgdstage.Replicas {
+	c := &r.cfg
+	if c.SGD.Threads <= 1 || c.TestOnly {
+		return sgdstage.Replicas{}
+	}
+	v := sgdstage.Replicas{N: c.SGD.Threads, Blank: r.initial == nil && c.Model.Start == (sgd.Start{}) && c.Features.Constant == 0 && c.SGD.InitialT.Or(0) == 0}
+	switch _, every := c.Average.amounts(new(usage.Faults)); {
+	case every.Amount.N > 0:
+		v.Every = every.Amount.N
+	case c.Average.Every != "":
+		v.Every = math.MaxInt // pass
+	}
+	return v
+}
+
+// threads returns the number of threads that share one table of weights.
+func (c *Config) threads() int {
+	if c.TestOnly {
+		return max(c.SGD.Hogwild, c.SGD.Threads)
+	}
+	return c.SGD.Hogwild
 }
 
 // load reads the loaded model, if there is one, into a learner, and its counters into the run.

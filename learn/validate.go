@@ -103,7 +103,7 @@ func (c *Config) Validate() error {
 func (c *Config) validateTogether() error {
 	var f usage.Faults
 	c.validateSGD(&f)
-	c.validateHogwild(&f)
+	c.validateThreads(&f)
 	c.validateClasses(&f)
 	c.validateFTRL(&f)
 	c.validateLDA(&f)
@@ -136,14 +136,21 @@ func (c *Config) validateSGD(f *usage.Faults) {
 	}
 }
 
-// validateHogwild reports options that contradict learning without locks.
-func (c *Config) validateHogwild(f *usage.Faults) {
-	if c.SGD.Hogwild <= 1 {
+// validateThreads reports options that contradict several threads of SGD.
+func (c *Config) validateThreads(f *usage.Faults) {
+	field := "SGD.Hogwild"
+	switch {
+	case c.SGD.Threads > 1 && c.SGD.Hogwild > 1:
+		f.Add("SGD.Threads", "learn.Config.SGD.Hogwild has one table of weights for all threads: leave one of them out")
+		return
+	case c.SGD.Threads > 1:
+		field = "SGD.Threads"
+	case c.SGD.Hogwild <= 1:
 		return
 	}
-	refuse := func(field string, is bool, why string) {
+	refuse := func(other string, is bool, why string) {
 		if is {
-			f.Add("SGD.Hogwild", "%s: leave it out, or leave learn.Config.%s out", why, field)
+			f.Add(field, "%s: leave it out, or leave learn.Config.%s out", why, other)
 		}
 	}
 	refuse("Batch.BFGS", c.Batch.BFGS, "L-BFGS uses all cores by itself")
@@ -165,9 +172,32 @@ func (c *Config) validateHogwild(f *usage.Faults) {
 	refuse("Data.PassLength", c.Data.PassLength > 0, "passes end between two examples of one goroutine")
 	refuse("Data.ClassWeights", len(c.Data.ClassWeights) > 0, "examples have the weights of the data")
 	refuse("Output.Audit", c.named(), "the names of features are not kept")
-	if j := c.Cluster.Join; j != nil && j.OnLoss != allreduce.Abort {
-		f.Add("SGD.Hogwild", "the model depends on the timing, and a rank that replaces a lost one would have other weights: leave it out, or choose allreduce.Abort in learn.Config.Cluster.Join.OnLoss")
+	recovers := c.Cluster.Join != nil && c.Cluster.Join.OnLoss != allreduce.Abort
+	if field == "SGD.Hogwild" {
+		if recovers {
+			f.Add(field, "the model depends on the timing, and a rank that replaces a lost one would have other weights: leave it out, or choose allreduce.Abort in learn.Config.Cluster.Join.OnLoss")
+		}
+		return
 	}
+	if recovers {
+		f.Add(field, "replicas do not keep the weights of the last step for a rank that replaces a lost one: leave it out, or choose allreduce.Abort in learn.Config.Cluster.Join.OnLoss")
+	}
+	refuse("Reg.SparseL2", c.Reg.SparseL2 != 0, "an update without loss uses the rates of earlier updates, which a merge removes")
+	if c.Model.Initial == "" && !c.Average.on() { // otherwise the loaded model decides on the rule
+		if err := c.checkReplicas(); err != nil {
+			*f = append(*f, err)
+		}
+	}
+}
+
+// checkReplicas reports an update rule that replicas cannot have. It runs when the options of the loaded model are known.
+func (c *Config) checkReplicas() error {
+	var f usage.Faults
+	rule := c.SGD.options().Config()
+	if c.SGD.Threads > 1 && !c.TestOnly && !rule.Mergeable() {
+		f.Add("SGD.Threads", "replicas are merged by the rates of their weights, which plain steps do not have: leave it out, or give learn.Config.SGD.Adaptive or learn.Config.SGD.Normalized")
+	}
+	return f.Err()
 }
 
 // validateClasses reports options that contradict one against all.

@@ -43,6 +43,7 @@ type broken struct {
 var inGroups = []broken{
 	{"Passes", func(c *Config) { c.Passes = -1 }},
 	{"SGD.Hogwild", func(c *Config) { c.SGD.Hogwild = -1 }},
+	{"SGD.Threads", func(c *Config) { c.SGD.Threads = -1 }},
 	{"Data.Inputs", func(c *Config) { c.Data.Inputs = nil }},
 	{"Data.Format", func(c *Config) { c.Data.Format = "xml" }},
 	{"Data.MaxLine", func(c *Config) { c.Data.MaxLine = -1 }},
@@ -118,6 +119,17 @@ var beside = []broken{
 	{"SGD.Hogwild", func(c *Config) {
 		c.SGD.Hogwild, c.Cluster.Join = 2, &allreduce.Config{Total: 2, OnLoss: allreduce.Wait}
 	}},
+	{"SGD.Threads", func(c *Config) { c.SGD.Threads, c.SGD.Hogwild = 2, 2 }},
+	{"SGD.Threads", func(c *Config) { c.SGD.Threads, c.SGD.Plain = 2, true }},
+	{"SGD.Threads", func(c *Config) { c.SGD.Threads, c.Reg.SparseL2 = 2, 0.1 }},
+	{"SGD.Threads", func(c *Config) { c.SGD.Threads, c.Reg.L2 = 2, 1e-6 }},
+	{"SGD.Threads", func(c *Config) { c.SGD.Threads, c.OAA.Classes = 2, 3 }},
+	{"SGD.Threads", func(c *Config) { c.SGD.Threads, c.Average.Aggregate = 2, "model" }},
+	{"SGD.Threads", func(c *Config) {
+		c.SGD.Threads, c.Cluster.Join = 2, &allreduce.Config{Total: 2, OnLoss: allreduce.Wait}
+	}},
+	{"Average.Every", func(c *Config) { c.SGD.Threads, c.Average.Every = 2, "0.1" }},
+	{"Average.Every", func(c *Config) { c.Average.Every = "10" }},
 	{"Malt.Graph", func(c *Config) { c.Malt.Graph = "all" }},
 	{"Cluster.Join.Job.RunKey", func(c *Config) {
 		c.Malt.Graph, c.Cluster.Join = "all", &allreduce.Config{Total: 2, OnLoss: allreduce.Wait}

@@ -53,6 +53,7 @@ var drawnValues = map[string]string{
 	"l1":                           "1e-3 0 -1",
 	"l2":                           "1e-3 0 -1",
 	"hogwild":                      "1 0 -1 x",
+	"threads":                      "2 1 0 -1 x",
 	"learning_rate":                "0.3 0 -1 x",
 	"power_t":                      "0.4 0 2 -1",
 	"initial_t":                    "1 0 -1",

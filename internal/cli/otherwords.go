@@ -13,7 +13,7 @@ var otherNames = []struct {
 }{
 	{[]string{"lr", "eta", "eta0", "alpha0", "step_size"}, "the learning rate is --learning_rate X (-l X)"},
 	{[]string{"epochs", "epoch", "num_epochs", "max_iter", "iterations", "n_iter"}, "the number of passes over the data is --passes N, with a cache (-c)"},
-	{[]string{"threads", "num_threads", "n_threads", "nthread", "jobs", "n_jobs", "workers", "cores"}, "one process learns in one thread; gvw run -n N -- OPTIONS trains with N processes"},
+	{[]string{"num_threads", "n_threads", "nthread", "jobs", "n_jobs", "workers", "cores"}, "the number of threads that learn is --threads T; gvw run -n N -- OPTIONS trains with N processes"},
 	{[]string{"output", "out", "model", "save", "model_file", "output_model"}, "the model is written by --final_regressor FILE (-f FILE), predictions by --predictions FILE (-p FILE)"},
 	{[]string{"input", "train", "train_data", "training_data", "file"}, "data is given by --data FILE (-d FILE)"},
 	{[]string{"test", "predict", "test_data"}, "predict by -d FILE -t -i MODEL -p PREDICTIONS"},

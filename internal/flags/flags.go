@@ -113,6 +113,7 @@ var Learn = slices.Concat([]*cli.Spec{
 	{Name: "min_prediction", Sets: "Loss.MinPrediction", Kind: cli.Float, Category: catUpdate, Arg: "X", More: true, Help: "smallest prediction; the smallest label seen if not given"},
 	{Name: "max_prediction", Sets: "Loss.MaxPrediction", Kind: cli.Float, Category: catUpdate, Arg: "X", More: true, Help: "largest prediction; the largest label seen if not given"},
 	{Name: "hogwild", Sets: "SGD.Hogwild", Kind: cli.Integer, Positive: true, Category: catUpdate, Arg: "T", Def: "1", More: true, Help: "T threads learn at once, without locks: the model depends on the timing"},
+	{Name: "threads", Sets: "SGD.Threads", Kind: cli.Integer, Positive: true, Category: catUpdate, Arg: "T", Def: "1", More: true, Help: "T threads learn at once, each with its own weights, which are merged at --average_every"},
 	{Name: "learning_rate", Short: "l", Sets: "SGD.LearningRate", Kind: cli.Float, Category: catUpdate, Arg: "X", Def: "0.5", Help: "learning rate"},
 	{Name: "power_t", Sets: "SGD.PowerT", Kind: cli.Float, Category: catUpdate, Arg: "X", Def: "0.5", More: true, Help: "exponent of the learning rate's decay"},
 	{Name: "initial_t", Sets: "SGD.InitialT", Kind: cli.Float, Category: catUpdate, Arg: "X", More: true, Help: "start of the decay"},
@@ -236,7 +237,7 @@ var Learn = slices.Concat([]*cli.Spec{
 }, credentialFlags(catCluster), guardFlags, []*cli.Spec{
 	{Name: "aggregate", Sets: "Average.Aggregate", Kind: cli.Text, Category: catUpdate, Arg: "WHAT", Choices: []string{"model", "gradient"}, More: true, Help: "average the models of all ranks at --average_every, or step along the sum of their gradients"},
 	{Name: "batch", Sets: "Average.Batch", Read: averageBatch, Kind: cli.Text, Category: catUpdate, Arg: "N|X", More: true, Help: "examples, or fraction, or all, of each rank for a step of --aggregate [model 1, gradient 0.01]"},
-	{Name: "average_every", Sets: "Average.Every", Read: averageEvery, Kind: cli.Text, Category: catUpdate, Arg: "N|X", Def: "pass", More: true, Help: "with --aggregate model: average after each pass, after N examples or a fraction X of each rank, or at random:P with control variates"},
+	{Name: "average_every", Sets: "Average.Every", Read: averageEvery, Kind: cli.Text, Category: catUpdate, Arg: "N|X", Def: "pass", More: true, Help: "with --aggregate model: average after each pass, after N examples or a fraction X of each rank, or at random:P with control variates; with --threads: merge after N examples of each thread, or each pass [65536 features of all]"},
 	{Name: "malt", Sets: "Malt.Graph", Read: maltGraph, Kind: cli.Text, Category: catUpdate, Arg: "GRAPH", More: true, Help: "asynchronous training: exchange weights during passes, along a graph: " + graphNames},
 	{Name: "sync", Sets: "Malt.Sync", Read: maltSync, Kind: cli.Text, Category: catUpdate, Arg: "MODE", Def: "asp", More: true, Help: "with --malt: wait for no rank (asp), all (bsp), those S rounds behind (ssp:S), or neighbours (notify_ack)"},
 	{Name: "cb_size", Sets: "Malt.Every", Kind: cli.Integer, Positive: true, Category: catUpdate, Arg: "K", Def: "1000", More: true, Help: "with --malt: examples that a rank learns from between two exchanges"},

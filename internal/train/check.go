@@ -64,7 +64,8 @@ var ownCases = []compat.Case{
 	own("timeline otlp", "spare|elastic", "", "the rank joins before its files are open"),
 	own("checkpoint", "elastic", "", "a job that begins from one has all ranks"),
 
-	own("batch average_every", "", "aggregate", "ranks average as vw does, at the end of each pass"),
+	own("batch", "", "aggregate", "ranks average as vw does, at the end of each pass"),
+	own("average_every", "", "aggregate threads", "ranks average as vw does, at the end of each pass"),
 	own("outer_rate outer_momentum", "", "aggregate malt", "they step along averages of models"),
 	own("average_every outer_rate outer_momentum", "aggregate=gradient", "", "gradients make one step each time, and no models are averaged"),
 	{Options: "average_every", Value: "random:.*", With: "outer_rate|outer_momentum|l1|invariant", Class: compat.Refused, Text: "control variates need plain steps, plain means and a smooth loss"},

@@ -24,8 +24,9 @@ type Learner struct {
 	t     table
 	rule  kernels
 
-	ahead                ahead // see Prefetch; without features between calls of Predict and Learn
-	past                 *Past // see Remember; nil: no weights are remembered
+	ahead                ahead  // see Prefetch; without features between calls of Predict and Learn
+	past                 *Past  // see Remember; nil: no weights are remembered
+	notes                *notes // of a replica; nil: none
 	eta                  float32
 	mult                 float32 // of the last update
 	unmasked             []feature.Feature
@@ -201,6 +202,9 @@ func (l *Learner) update(fs []feature.Feature, p, y, weight, loss float32) {
 	}
 	if l.past != nil {
 		l.past.note(&l.t, open)
+	}
+	if l.notes != nil {
+		l.notes.add(&l.t, open)
 	}
 	u := float32(0)
 	l.moved = 0

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"sync/atomic"
 
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/feature/stream"
@@ -21,14 +22,22 @@ type Lot struct {
 	// Scores has an element for each element of Held. The goroutine sets them, and book reads them.
 	Scores []Score
 
+	left atomic.Int32  // calls of Done that are missing
 	done chan struct{} // capacity 1
 }
 
 // Score is what a learner returns for an example.
 type Score struct{ Raw, Clipped, Loss float32 }
 
-// Done reports that the goroutine does not use the lot any more. It must be called once.
-func (l *Lot) Done() { l.done <- struct{}{} }
+// Split lets n goroutines call Done. start calls it before it hands the lot to the first of them.
+func (l *Lot) Split(n int) { l.left.Store(int32(n)) }
+
+// Done reports that the goroutine does not use the lot any more. It must be called once, or as often as Split says.
+func (l *Lot) Done() {
+	if l.left.Add(-1) == 0 {
+		l.done <- struct{}{}
+	}
+}
 
 // Lots makes a pass whose batches are processed by several goroutines. start hands a lot to one of them and must not
 // wait for it. When the lot is done, book gets its examples one by one in the order of the data, on the caller's
@@ -63,6 +72,7 @@ func (r *Reader) Lots(ctx context.Context, ahead int, start func(*Lot), book fun
 		}
 		r.warn(b)
 		l := q.lot(b)
+		l.Split(1)
 		for i := range b.Examples {
 			place += int(b.Examples[i].Before) + 1
 			if r.Limit == 0 || place <= r.Limit {

@@ -217,6 +217,7 @@ func (m *Online) SharedArrays() []snapshot.Array {
 
 // Adopt continues from the state that has been read.
 func (m *Online) Adopt() error {
+	m.merged = false
 	if m.keeps() {
 		m.arrange()
 		if mark := m.Rule.MarkedBy(); mark > 0 { // a checkpoint may hold marks of the rank that wrote it

@@ -35,6 +35,9 @@ type Online struct {
 	made  func() *model.Regressor // makes the current model
 	judge tally.Judge             // for the validation set
 
+	replicas *sgd.Replicas // of passes with Replicas; nil: none so far
+	merged   bool          // the replicas have the learner's weights
+
 	mixer Mixer                       // of own passes; nil: passes are steps
 	work  func(context.Context) error // makes an own pass
 	skip  uint64                      // examples of own passes that a lost attempt has learned from
@@ -73,7 +76,10 @@ func (m *Online) Next() (string, bool) {
 // Work predicts every example of the shard, and learns from those that are not held out.
 func (m *Online) Work(ctx context.Context) error {
 	return m.Learn(func() error {
-		if m.Threads > 1 {
+		switch {
+		case m.Replicas.N > 1:
+			return m.replicate(ctx)
+		case m.Threads > 1:
 			return m.together(ctx)
 		}
 		return m.Read.Pass(ctx, m.Tally.Passes, m.Visit(ctx))
@@ -290,7 +296,7 @@ func (m *Online) final() *model.Regressor {
 	}
 	// The stage may stay referenced while L-BFGS runs. It must not hold tables that are not
 	// needed.
-	m.Best, m.scratch = nil, nil
+	m.Best, m.scratch, m.replicas = nil, nil, nil
 	m.Tables.leave()
 	best := m.bestAs
 	m.bestAs = nil

@@ -27,6 +27,8 @@ type OnlineConfig struct {
 	// Threads is the number of goroutines that learn, without locks, from a pass; 0: 1. More than one need a job that does
 	// not recover from losses, and a Rule, Length and Read without regularisation, ends of passes and shuffling.
 	Threads int
+	// Replicas needs what Threads needs, a Rule that is Mergeable, and training.
+	Replicas Replicas
 	// Reweighed reports whether vw predicts an example before it gives it the weight of its
 	// class (classweight.cc).
 	Reweighed bool

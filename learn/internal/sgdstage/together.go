@@ -27,7 +27,7 @@ func (m *Online) together(ctx context.Context) error {
 		threads.Go(func() {
 			for j := range jobs {
 				learner.Range = j.seen
-				m.process(learner, j.lot)
+				m.process(learner, j.lot, 0, len(j.lot.Held))
 				crew.Sync(i)
 				j.lot.Done()
 			}
@@ -46,10 +46,11 @@ func (m *Online) together(ctx context.Context) error {
 	return m.Read.Lots(ctx, ahead, start, m.book)
 }
 
-// process predicts the examples of a lot, and learns from those that are not held out.
-func (m *Online) process(learner *sgd.Learner, l *examples.Lot) {
+// process predicts examples from to to of a lot, and learns from those that are not held out.
+func (m *Online) process(learner *sgd.Learner, l *examples.Lot, from, to int) {
 	var next lookahead
-	for i, held := range l.Held {
+	for i := from; i < to; i++ {
+		held := l.Held[i]
 		ex := &l.Batch.Examples[i]
 		fs, s := l.Batch.FeaturesOf(ex), &l.Scores[i]
 		if ex.Labeled() && !held && !m.Tally.Fixed {
