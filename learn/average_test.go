@@ -268,7 +268,7 @@ func TestAveragingRefuses(t *testing.T) {
 		change func(*Config)
 		want   string
 	}{
-		{func(c *Config) { c.Average.Aggregate = "" }, "it is missing"},
+		{func(c *Config) { c.Average.Aggregate = "" }, "it needs learn.Config.Average.Aggregate or learn.Config.SGD.Threads"},
 		{func(c *Config) { c.Average = AverageConfig{Aggregate: "sum"} }, "want model or gradient"},
 		{func(c *Config) { c.Average.Batch = "0" }, "Average.Batch"},
 		{func(c *Config) { c.Average.Every = "often" }, "Average.Every"},

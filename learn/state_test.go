@@ -284,7 +284,7 @@ func TestRefusedStates(t *testing.T) {
 	}{
 		{"empty", nil, "its head: cut off"},
 		{"results", change(0, func(b []byte) []byte { return append([]byte("gvwR"), b[4:]...) }), `it begins with "gvwR", want "gvwS"`},
-		{"version", change(0, func(b []byte) []byte { b[4] = 9; return b }), "version 9, this gvw reads 2"},
+		{"version", change(0, func(b []byte) []byte { b[4] = 9; return b }), "version 9, this gvw reads 3"},
 		{"phase", change(0, func(b []byte) []byte { b[8] = 1; return b }), "it is of phase 2, and this rank is in phase 1"},
 		{"damaged", change(0, func(b []byte) []byte { le.PutUint64(b[24:], 1<<60); return b }), "it is damaged"},
 		{"long", change(0, func(b []byte) []byte { le.PutUint64(b[24:], 1<<32); return b }), "its small fields: cut off"},
