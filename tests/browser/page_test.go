@@ -126,21 +126,21 @@ func TestRealJob(t *testing.T) {
 	}
 }
 
+// built is where build makes gvw; empty: nowhere.
+var built string
+
 // build builds gvw once for all tests.
-var build = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "gvw-browser")
-	if err != nil {
+var build = sync.OnceValues(func() (_ string, err error) {
+	if built, err = os.MkdirTemp("", "gvw-browser"); err != nil {
 		return "", err
 	}
-	programs, err := harness.Programs(context.Background(), os.Getenv(harness.EnvPrograms), dir, "gvw")
+	programs, err := harness.Programs(context.Background(), os.Getenv(harness.EnvPrograms), built, "gvw")
 	return filepath.Join(programs, "gvw"), err
 })
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if bin, err := build(); err == nil {
-		os.RemoveAll(filepath.Dir(bin))
-	}
+	os.RemoveAll(built) // not the directory of programs that others made
 	os.Exit(code)
 }
 
