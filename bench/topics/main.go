@@ -32,6 +32,7 @@ type settings struct {
 	seed, most      int
 	alpha, eta, tau float64
 	dir             string
+	own             *plan // of gvw; nil: it is chosen
 
 	size  int    // ranks of gvw; 0: one process
 	every string // moments of their averages
@@ -67,6 +68,10 @@ func run() (err error) {
 	flag.IntVar(&s.most, "passes", 100, "most passes of a variational method, up to 100")
 	flag.Float64Var(&s.alpha, "alpha", 0.1, "prior of topics in documents")
 	flag.Float64Var(&s.eta, "eta", 0.1, "prior of words in topics")
+	flag.Func("plan", "settings of gvw, `DOCUMENTS,KAPPA,EPSILON`, with 0 documents for one batch, instead of those that are chosen on a part of the documents", func(text string) (err error) {
+		s.own, err = parsePlan(text)
+		return err
+	})
 	flag.Float64Var(&s.tau, "tau", 1, "batches before the first one, for the decay of the rate")
 	flag.Parse()
 	s.vw, s.python = strings.Fields(*vw), strings.Fields(*python)

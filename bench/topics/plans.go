@@ -3,8 +3,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 )
 
 // plan has the settings that are chosen for each system, on a part of the training documents.
@@ -20,6 +23,20 @@ func (p plan) String() string {
 		batch = fmt.Sprintf("batches of %d", p.batch)
 	}
 	return fmt.Sprintf("%s, rate (τ+t)^-%g, epsilon %g", batch, p.kappa, p.epsilon)
+}
+
+// parsePlan reads the settings of -plan.
+func parsePlan(text string) (*plan, error) {
+	parts := strings.Split(text, ",")
+	if len(parts) != 3 {
+		return nil, fmt.Errorf("got %d values, want DOCUMENTS,KAPPA,EPSILON", len(parts))
+	}
+	var p plan
+	var errs [3]error
+	p.batch, errs[0] = strconv.Atoi(parts[0])
+	p.kappa, errs[1] = strconv.ParseFloat(parts[1], 64)
+	p.epsilon, errs[2] = strconv.ParseFloat(parts[2], 64)
+	return &p, errors.Join(errs[:]...)
 }
 
 // documents returns the size of a batch in a collection of n.
@@ -53,6 +70,9 @@ var trials = []int{5, 10, 20, 40}
 // choose returns the plan of a system that comes within 0.3 % of the best perplexity of all its plans in
 // the least processor time, on a tenth of the training documents.
 func (s *settings) choose(system string, fit *corpus, set set) (plan, error) {
+	if system == "gvw" && s.own != nil {
+		return *s.own, nil
+	}
 	candidates := plans(system)
 	if len(candidates) == 1 {
 		return candidates[0], nil
