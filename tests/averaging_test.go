@@ -26,7 +26,7 @@ func TestAveragingPage(t *testing.T) {
 			}
 		}
 	}
-	if len(commands) != 9 {
-		t.Errorf("%d commands, want 9", len(commands))
+	if len(commands) != 10 {
+		t.Errorf("%d commands, want 10", len(commands))
 	}
 }

@@ -38,7 +38,9 @@ def test_a_failure_names_its_cause(problem):
     columns = _job.Columns(None, False)
     values = y.astype(float)
     values[4] = np.nan
-    with _job.serve(["--passes", "2"], 3, "127.0.0.1", "abort", None) as job, ThreadPoolExecutor(3) as threads:
+    # A rank that joins after the failure waits for the others: the server has forgotten the job.
+    options = ["--passes", "2", "--start_timeout", "20s"]
+    with _job.serve(options, 3, "127.0.0.1", "abort", None) as job, ThreadPoolExecutor(3) as threads:
         ranks = [threads.submit(job.run, i, columns.chunks(X[i::3], values[i::3], None), False) for i in range(3)]
         failures = [rank.exception() for rank in ranks]
     found = [failure for failure in failures if isinstance(failure, GVWError)]
