@@ -293,7 +293,7 @@ func noisy() string {
 // a hybrid training the loss of SGD's passes is the mean so far.
 func TestProgressBarOfSolvers(t *testing.T) {
 	t.Parallel()
-	data := noisy()
+	data := strings.Repeat(noisy(), 4) // so that the passes take seconds
 	for name, args := range map[string][]string{
 		"L-BFGS": {"--bfgs", "--passes", "200"},
 		"CG":     {"--conjugate_gradient", "--passes", "200"},
