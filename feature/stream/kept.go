@@ -83,9 +83,9 @@ func (p *Pass) recalled() (*feature.Batch, error) {
 	return b, nil
 }
 
-// Renumber calls f for the features of each batch in memory. What f changes of them, later passes have. It reports
-// false, and calls nothing, if the examples are not in memory, so that passes read them from their origin. No pass
-// may be open.
+// Renumber calls f for the features of each batch in memory. Later passes have the features as f has changed them.
+// Renumber reports false, and calls nothing, if the examples are not in memory; then passes read them from their
+// origin. No pass may be open.
 func (d *Dataset) Renumber(f func(fs []feature.Feature)) bool {
 	if d.kept == nil {
 		return false

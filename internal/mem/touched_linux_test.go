@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What was written is within the ranges, which ascend, and a table of which little was written is mostly outside of them.
+// The ranges ascend, and have each element that was written.
 func TestTouched(t *testing.T) {
 	const n = touchedFrom / 4 * 4
 	s := make([]float32, n+3)[3:]

@@ -69,7 +69,7 @@ func (p *inParts) Read(b []byte) (int, error) {
 	return p.r.Read(b[:n])
 }
 
-// A heartbeat that is there is read by one read, and reading it needs no memory but the frame's.
+// A heartbeat whose bytes have all arrived takes one read, and no memory but that of the frame.
 func TestOneReadForAHeartbeat(t *testing.T) {
 	b, err := AppendFrame(nil, &HeartbeatFrame{Seq: 1, WaitsFor: 3, Collective: 9, Waits: "rank 3 has not sent its part yet"})
 	if err != nil {
