@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/schedule"
@@ -439,6 +440,33 @@ func TestFailBeforeTheStart(t *testing.T) {
 			if rank != 1 && (err == nil || !strings.Contains(err.Error(), "no such file")) {
 				t.Errorf("rank %d: got %v", rank, err)
 			}
+		}
+	})
+}
+
+// TestFailBeforeARankHasJoined checks that a rank which joins after the failure gets its cause,
+// and does not wait for ranks that do not come.
+func TestFailBeforeARankHasJoined(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := mem.New()
+		server := startServer(t, n.Host("server"), "server:26543")
+		join := func(rank int) *Group {
+			host := fmt.Sprintf("h%d", rank)
+			g, err := Join(ctx, Config{Server: server, Job: Job{UniqueID: 7, RunKey: "run"}, Rank: rank, Total: 2, Network: n.Host(host), Host: host})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { g.Close() })
+			return g
+		}
+		join(0).Fail(ctx, errors.New("no such file"))
+		began := time.Now()
+		err := join(1).Ready(ctx, Shard{})
+		if lost, ok := errors.AsType[*LostError](err); !ok || lost.Rank != 0 || !lost.GaveUp || !strings.Contains(err.Error(), "no such file") {
+			t.Errorf("got %v, want that rank 0 gave up, and why", err)
+		}
+		if waited := time.Since(began); waited > time.Second {
+			t.Errorf("the rank has waited for %v", waited)
 		}
 	})
 }

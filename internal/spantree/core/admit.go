@@ -23,9 +23,7 @@ func (m *Machine) onJoin(ev JoinReceived) {
 			m.refuse(ev, no)
 			return
 		case ended != nil:
-			m.do(SendFrame{ev.Conn, &protocol.JoinedFrame{Attempt: f.Attempt, LostAfter: f.LostAfter}})
-			m.do(SendFrame{ev.Conn, ended})
-			m.do(CloseConn{ev.Conn})
+			m.sendEnd(ev, ended)
 			return
 		}
 	}
@@ -33,6 +31,18 @@ func (m *Machine) onJoin(ev JoinReceived) {
 	if no != nil {
 		m.refuse(ev, no)
 		return
+	}
+	if j == nil {
+		if over := m.failures.Take(f, m.Now); over != nil {
+			m.log(slog.LevelWarn, "late rank was sent the end of its job", slog.String("job", protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey}.String()),
+				slog.Int("rank", f.RankOrNone()), slog.String("from", ev.From.Host), slog.String("why", over.Cause.Why))
+			m.sendEnd(ev, over)
+			return
+		}
+		if j, no = m.open(protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey}, int(f.Total), f.Generation); no != nil {
+			m.refuse(ev, no)
+			return
+		}
 	}
 	if a := j.returning(f); a != nil {
 		m.reconnect(a, ev)
@@ -92,6 +102,13 @@ func (m *Machine) onJoin(ev JoinReceived) {
 	m.decideMembers(j)
 }
 
+// sendEnd sends an attempt the end of its job, EPOCH_END or FINISHED.
+func (m *Machine) sendEnd(ev JoinReceived, end protocol.Frame) {
+	m.do(SendFrame{ev.Conn, &protocol.JoinedFrame{Attempt: ev.Join.Attempt, LostAfter: ev.Join.LostAfter}})
+	m.do(SendFrame{ev.Conn, end})
+	m.do(CloseConn{ev.Conn})
+}
+
 // refuse refuses a JOIN: it sends REFUSED, closes the connection, and counts the refusal for the
 // status.
 func (m *Machine) refuse(ev JoinReceived, no *refusal) {
@@ -107,7 +124,7 @@ func (m *Machine) refuse(ev JoinReceived, no *refusal) {
 	m.do(CloseConn{ev.Conn})
 }
 
-// jobOfJoin returns the job that JOIN is for, or a refusal. It opens a new job if there is none. The checks of the frame
+// jobOfJoin returns the job that JOIN is for, or a refusal; neither if there is no such job. The checks of the frame
 // itself and of finished runs come first, so that an attempt that they refuse neither opens nor ends a job.
 func (m *Machine) jobOfJoin(ev JoinReceived) (*job, *refusal) {
 	f := ev.Join
@@ -163,7 +180,7 @@ func (m *Machine) jobOfJoin(ev JoinReceived) (*job, *refusal) {
 		return nil, no
 	}
 	if j == nil {
-		return m.open(protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey}, int(f.Total), f.Generation)
+		return nil, nil
 	}
 	if j.configured() && (j.recovers() || f.Epoch != protocol.Epoch{}) {
 		no := j.checkAgreement(f)
@@ -236,6 +253,7 @@ func (m *Machine) open(id protocol.Job, total int, generation uint32) (*job, *re
 	if p := m.outcomes.Find(id); p != nil {
 		j.restart.lastN = p.Epoch.N // epochs continue, so that attempts of the earlier job are not accepted as this job's
 	}
+	j.earlier = m.failures.Remove(id, m.Now)
 	m.jobs[id] = j
 	m.order = append(m.order, j)
 	m.log(slog.LevelInfo, "job opened", slog.String("job", id.String()), slog.Int("total", total))

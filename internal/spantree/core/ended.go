@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gvw-project/gvw/internal/spantree/history"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
@@ -33,6 +34,10 @@ func (m *Machine) fail(j *job, why protocol.Cause) {
 	m.log(slog.LevelError, "job failed", slog.String("job", j.id.String()), slog.Int("rank", why.Rank), slog.String("host", why.Host), slog.String("why", why.Why))
 	over := &protocol.EpochEndFrame{Epoch: j.epoch, Final: true, Cause: why}
 	m.recordOutcome(j, over)
+	if j.epoch == (protocol.Epoch{}) {
+		awaits := func(rank int) bool { return j.holders[rank] == nil }
+		m.failures.Add(history.NewFailure(j.id, j.generation, j.total, awaits, over, m.Now))
+	}
 	q := m.inquireEnd(j, why, inquiryTimeout)
 	for _, a := range j.everybody() {
 		if !a.vw {

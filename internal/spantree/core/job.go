@@ -9,6 +9,7 @@ import (
 	"github.com/gvw-project/gvw/internal/invariant"
 	"github.com/gvw-project/gvw/internal/monitor/events"
 	"github.com/gvw-project/gvw/internal/monitor/traffic"
+	"github.com/gvw-project/gvw/internal/spantree/history"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/internal/spantree/resume"
 	"github.com/gvw-project/gvw/internal/spantree/retry"
@@ -49,6 +50,7 @@ type job struct {
 	restart    restart
 	waitReport waitReport
 	refusals   refusalCount
+	earlier    *history.Failure     // of a job of the same name, shortly before; nil: none
 	newestLoss *attempt             // the holder that was lost last; nil: none
 	nextStall  time.Time            // of the next inquiry about a stall
 	found      *protocol.FoundCause // by the newest inquiry; nil: none has ended

@@ -178,6 +178,7 @@ type Machine struct {
 	outcomes       history.Outcomes
 	endings        history.Jobs
 	refused        history.Refusals
+	failures       history.Failures
 	logs           ranklog.Store[protocol.Job]
 	stranger       stranger  // the newest client without valid credentials
 	Grace          time.Time // until then attempts of jobs that ran before a restart may reconnect
@@ -345,6 +346,7 @@ func (m *Machine) onTick(ev TimePassed) {
 	m.endings.Expire(m.wall, m.RememberFor)
 	m.outcomes.Expire(m.Now, m.Remember, m.RememberFor)
 	m.refused.Expire(m.Now)
+	m.failures.Expire(m.Now)
 	m.logs.Expire(m.wall, m.RememberFor)
 	m.endInquiries()
 	for _, j := range slices.Clone(m.order) {

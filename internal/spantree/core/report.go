@@ -114,6 +114,7 @@ func (j *job) report(now time.Time) string {
 	} else if n, total := len(j.holders), j.total-len(j.removed); n < total {
 		fmt.Fprintf(&b, "%d of %d ranks have joined, missing %s", n, total, protocol.Ranks(j.missing()))
 		j.reportDepartures(&b, now)
+		j.reportEarlier(&b, now)
 	} else if slow := j.notReady(); len(slow) > 0 {
 		fmt.Fprintf(&b, "all %d ranks have joined, %s not READY yet", total, protocol.Ranks(slow))
 	} else {
@@ -140,6 +141,19 @@ func (j *job) reportDepartures(b *strings.Builder, now time.Time) {
 		}
 		fmt.Fprintf(b, "; rank %d (%s) left %v ago: %s", r, f.host, now.Sub(f.at).Round(time.Second), f.why)
 	}
+}
+
+// reportEarlier adds the failure of a job of the same name.
+func (j *job) reportEarlier(b *strings.Builder, now time.Time) {
+	if j.earlier == nil {
+		return
+	}
+	fmt.Fprintf(b, "; a job of this name failed %v ago, before all its ranks had joined: ", now.Sub(j.earlier.At).Round(time.Second))
+	why := j.earlier.End.Cause
+	if why.Rank >= 0 {
+		fmt.Fprintf(b, "rank %d (%s): ", why.Rank, why.Host)
+	}
+	b.WriteString(why.Why)
 }
 
 // reportRecovery writes which ranks are missing, since when, and why.

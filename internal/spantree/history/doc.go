@@ -8,6 +8,8 @@
 //     attempts that were disconnected when it was sent.
 //   - [Refusals]: the values for which attempts were refused, so that a restarted
 //     attempt does not open a job of its own.
+//   - [Failures]: the ends of jobs that failed before all ranks had joined, for
+//     the ranks that join later.
 //   - [Jobs]: the ended jobs that a status lists.
 //
 // Each type is a table that forgets its oldest entries:
