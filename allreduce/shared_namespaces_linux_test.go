@@ -35,6 +35,13 @@ var namespaceDeals = [][]int{
 
 var allSchedules = append([]schedule.Name{schedule.Auto}, schedule.Names...)
 
+// namespaceSchedules are the schedules that jobs of a size run in turn: all, and in the short form
+// a third of them, another third for each size.
+func namespaceSchedules(t *testing.T, size int) []schedule.Name {
+	t.Helper()
+	return sampled(t, allSchedules, size%3, 3)
+}
+
 // TestHostsInNamespaces: ranks are processes, dealt to 1, 2 and 3 hosts, each a network
 // namespace with an address of its own. All schedules leave the bytes that the in-memory
 // network leaves, and ranks of a host meet in shared memory where their sum allows it.
@@ -80,7 +87,12 @@ func runInNamespace(t *testing.T) {
 	}
 	within, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(within, "unshare", append(flags, os.Args[0], "-test.run=^TestHostsInNamespaces$", "-test.v")...)
+	flags = append(flags, os.Args[0], "-test.run=^TestHostsInNamespaces$", "-test.v")
+	if testing.Short() {
+		t.Log("sampled: a third of the schedules per size")
+		flags = append(flags, "-test.short")
+	}
+	cmd := exec.CommandContext(within, "unshare", flags...)
 	cmd.Env = append(os.Environ(), envNamespace+"=1")
 	if out, err := cmd.CombinedOutput(); err != nil || !bytes.Contains(out, []byte("--- PASS: TestHostsInNamespaces")) {
 		t.Errorf("%v\n%s", err, out)
@@ -105,12 +117,12 @@ func dealNamespaces(t *testing.T, hosts []int) {
 	errs := make([]error, size)
 	var ranks sync.WaitGroup
 	for rank, host := range hosts {
-		cmd := exec.CommandContext(within, "ip", "netns", "exec", fmt.Sprintf("h%d", host), os.Args[0], "-test.run=^TestHostRank$")
+		cmd := exec.CommandContext(within, "ip", "netns", "exec", fmt.Sprintf("h%d", host), os.Args[0], "-test.run=^TestHostRank$", fmt.Sprint("-test.short=", testing.Short()))
 		cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d %d %d %s", envHostRank, rank, size, host, server))
 		ranks.Go(func() { outs[rank], errs[rank] = cmd.CombinedOutput() })
 	}
 	want := make([]string, size)
-	for _, name := range allSchedules {
+	for _, name := range namespaceSchedules(t, size) {
 		j, _ := newMemJob(t, size, Config{Schedule: name, Chunk: 16 << 10})
 		j.each(func(rank int) error {
 			return report(j.groups[rank], func(line string, v Vector, _ uint64) {
@@ -139,7 +151,7 @@ func TestHostRank(t *testing.T) {
 	if _, err := fmt.Sscan(os.Getenv(envHostRank), &rank, &size, &host, &server); err != nil {
 		return // nothing to test here: this is a process of TestHostsInNamespaces
 	}
-	for i, name := range allSchedules {
+	for i, name := range namespaceSchedules(t, size) {
 		g, err := Join(ctx, Config{
 			Server: server, Job: Job{UniqueID: uint64(i + 1)}, Rank: rank, Total: size,
 			Listen: fmt.Sprintf("10.79.0.%d:0", host+1), Schedule: name, Chunk: 16 << 10,
