@@ -290,7 +290,7 @@ func (s *Group) awaitAny(ctx context.Context, w *goal) bool {
 			return false
 		}
 		if waited > spinFor {
-			s.park(w)
+			s.park(w, waited > LongParkMax)
 		}
 		if waited > ParkMax {
 			s.owner.Attend()
@@ -311,13 +311,13 @@ func (s *Group) Slept() time.Duration {
 // IsSmall reports whether each rank sums all of a vector of n bytes.
 func (s *Group) IsSmall(n int) bool { return n <= Small }
 
-// park sleeps for a while, unless what is wanted is there.
-func (s *Group) park(w *goal) {
+// park sleeps for a while, in a long wait for longer, unless what is wanted is there.
+func (s *Group) park(w *goal, long bool) {
 	me := &s.places[s.self]
 	old := me.bell.Load()
 	me.asleep.Store(1) // from here on news ring, and what was before is seen below
 	if !s.any(w) {
-		Park(me.bell, old)
+		Park(me.bell, old, long)
 	}
 	me.asleep.Store(0)
 }

@@ -29,8 +29,12 @@ type Segment struct {
 	committed [2]int // lo and hi of this process's part of the arena
 }
 
-// ParkMax is the longest duration of one Park.
-const ParkMax = 20 * time.Millisecond
+// ParkMax is the longest duration of one Park, and LongParkMax that of one during a long wait. Each Park
+// keeps a thread of the runtime awake for 10 ms, which wakes 60 times meanwhile.
+const (
+	ParkMax     = 20 * time.Millisecond
+	LongParkMax = 200 * time.Millisecond
+)
 
 // Location is the location of a segment, for other processes of the machine.
 type Location struct {

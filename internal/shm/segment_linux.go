@@ -243,12 +243,20 @@ const (
 	futexWake = 1
 )
 
-var parkMax = unix.NsecToTimespec(int64(ParkMax)) // a variable, because the system call takes its address
+// Variables, because the system call takes their addresses.
+var (
+	parkMax     = unix.NsecToTimespec(int64(ParkMax))
+	longParkMax = unix.NsecToTimespec(int64(LongParkMax))
+)
 
-// Park sleeps while the word equals old, until a Wake or for at most ParkMax. It may
-// return early.
-func Park(word *atomic.Uint32, old uint32) {
-	unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWait, uintptr(old), uintptr(unsafe.Pointer(&parkMax)), 0, 0)
+// Park sleeps while the word equals old, until a Wake or for at most ParkMax, with long for at most
+// LongParkMax. It may return early.
+func Park(word *atomic.Uint32, old uint32, long bool) {
+	limit := &parkMax
+	if long {
+		limit = &longParkMax
+	}
+	unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWait, uintptr(old), uintptr(unsafe.Pointer(limit)), 0, 0)
 }
 
 // Wake wakes all processes that sleep on the word.

@@ -94,14 +94,14 @@ func TestParkEnds(t *testing.T) {
 	shortest := ParkMax
 	for range 20 {
 		begun := time.Now()
-		Park(s.Word(0), 1) // it is 0
+		Park(s.Word(0), 1, false) // it is 0
 		shortest = min(shortest, time.Since(begun))
 	}
 	if shortest > ParkMax/2 {
 		t.Errorf("the word had another value, but Park took %v", shortest)
 	}
 	begun := time.Now()
-	Park(s.Word(0), 0)
+	Park(s.Word(0), 0, false)
 	if took := time.Since(begun); took < ParkMax/2 {
 		t.Logf("a signal ended it after %v", took)
 	}
@@ -109,7 +109,7 @@ func TestParkEnds(t *testing.T) {
 	go func() {
 		defer close(woken)
 		for s.Word(0).Load() == 0 {
-			Park(s.Word(0), 0)
+			Park(s.Word(0), 0, false)
 		}
 	}()
 	s.Word(0).Add(1)

@@ -33,7 +33,7 @@ func (s *Segment) Detach() error { return nil }
 func (s *Segment) Close() error { return nil }
 
 // Park does nothing: there are no segments.
-func Park(*atomic.Uint32, uint32) {}
+func Park(*atomic.Uint32, uint32, bool) {}
 
 // Wake does nothing: there are no segments.
 func Wake(*atomic.Uint32) {}
