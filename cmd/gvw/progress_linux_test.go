@@ -274,7 +274,7 @@ func TestRankLinesOnATerminal(t *testing.T) {
 	interrupt(t, cmd, s, `rank 1  pass`)
 }
 
-// noisy is data on which solvers make many passes: labels that depend little on the features.
+// noisy is data on which solvers make many passes: labels that depend little on each feature, and just enough features to determine them.
 func noisy() string {
 	r := rand.New(rand.NewPCG(1, 2))
 	var b strings.Builder
@@ -282,7 +282,7 @@ func noisy() string {
 		label := 2*r.IntN(2) - 1
 		fmt.Fprintf(&b, "%d |a", label)
 		for range 8 {
-			fmt.Fprintf(&b, " %d:%.3f", r.IntN(3000), r.Float64()+0.1*float64(label))
+			fmt.Fprintf(&b, " %d:%.3f", r.IntN(6000), r.Float64()+0.1*float64(label))
 		}
 		b.WriteByte('\n')
 	}

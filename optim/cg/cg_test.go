@@ -16,6 +16,7 @@ import (
 	"github.com/gvw-project/gvw/optim"
 	"github.com/gvw-project/gvw/optim/descent"
 	"github.com/gvw-project/gvw/optim/optimtest"
+	"github.com/gvw-project/gvw/optim/vector"
 )
 
 func sumsFor(n int) *optim.Sums {
@@ -103,6 +104,47 @@ func TestDirectionsAreConjugate(t *testing.T) {
 		if i > 0 && (r.Kind != want || r.Kind == optim.Gradient && !r.Mixes) {
 			t.Errorf("pass %d is %v: gradients and curvatures alternate, and gradients say how they mix", i+1, r.Kind)
 		}
+	}
+}
+
+// TestEndsAtTheLimitOfAccuracy minimises without a termination threshold. Once no step lowers the
+// loss any more, the run ends after as many halved steps as the loss can distinguish.
+func TestEndsAtTheLimitOfAccuracy(t *testing.T) {
+	const n = 10
+	obj := optimtest.Objective(optimtest.RandomPoints(7, 100, n, optimtest.Sign), optimtest.Logistic, -50, 50)
+	s, err := New(Config{Penalty: descent.Penalty{L2: 1}, MaxPasses: 2000}, make([]float32, n))
+	if err != nil {
+		t.Fatal(err)
+	}
+	revised := 0
+	least := math.Inf(1)
+	res, err := optim.Minimize(context.Background(), obj, s, optim.RecorderFunc(func(r optim.Row) {
+		if r.Kind > optim.Gradient {
+			return
+		}
+		if math.IsNaN(r.Wolfe1) || math.IsNaN(r.Wolfe2) {
+			t.Errorf("pass %d: slopes of %v and %v", r.Pass, r.Wolfe1, r.Wolfe2)
+		}
+		least = min(least, r.Loss)
+		if r.Move == optim.Revise {
+			revised++
+		} else {
+			revised = 0
+		}
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Status != optim.NoCurvature || revised == 0 || revised > 52 {
+		t.Errorf("%v after %d passes, the last %d of which halve the step: want no curvature after at most 52", res.Status, res.Passes, revised)
+	}
+	sums := sumsFor(n)
+	if err := obj(context.Background(), optim.Request{Kind: optim.First, X: s.Weights()}, sums); err != nil {
+		t.Fatal(err)
+	}
+	w := s.Weights()
+	if got := (sums.Loss + 0.5*vector.Dot(w, w)) / sums.Weight; !(got <= least*(1+1e-12)) {
+		t.Errorf("the last weights have the mean loss %v, the best pass %v", got, least)
 	}
 }
 

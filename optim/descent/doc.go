@@ -23,8 +23,9 @@
 // It ends when f fell by less than the Termination fraction (the direction
 // found in that pass is still followed, unless a curvature pass would have to
 // find the step), when the method finds no direction, when a derivative along
-// the direction is zero, or after MaxPasses passes. A sum that is infinite or
-// not a number is an [optim.DivergeError].
+// the direction is zero, when a halved step promises less than 2⁻⁵² of f (vw
+// halves it in every further pass, to no effect), or after MaxPasses passes. A
+// sum that is infinite or not a number is an [optim.DivergeError].
 //
 // # Two semantics
 //

@@ -16,6 +16,9 @@ import (
 const (
 	wolfe1Bound = 0.01
 	stepBack    = 0.5
+
+	// unseen is the least decrease, relative to the loss, that a sum of float64 can show.
+	unseen = 0x1p-52
 )
 
 // Head holds the numbers of a search's state.
@@ -172,7 +175,6 @@ func (s *Search) begin(sums *optim.Sums, row *optim.Row) {
 	s.Next = optim.Curvature
 }
 
-// markStart keeps gradient and weights as the point where a line search
 // markStart keeps gradient and weights as the point where a line search begins.
 func (s *Search) markStart() {
 	s.X0, s.G0 = s.method.Origin()
@@ -235,6 +237,10 @@ func (s *Search) judge(sums *optim.Sums, row *optim.Row) {
 		s.Step = float64(float32(stepBack * s.Step))
 		s.advance()
 		row.Move, row.Factor, row.Step = optim.Revise, stepBack, s.Step
+		if math.Abs(s.Step*before) <= unseen*math.Abs(s.Loss) { // no shorter step can be seen to do better
+			copy(s.X, s.X0)
+			s.Step, s.Head.Status = 0, optim.NoCurvature
+		}
 		return
 	}
 
