@@ -51,7 +51,7 @@ func main() {
 	data := flag.String("data", "", "folder of the data sets")
 	sets := flag.String("sets", "a9a:1,imdb:100,assist2015:10,kdd99:1,20news-bin:10", "SET:LAMBDA,…")
 	flag.IntVar(&b.ranks, "ranks", 4, "ranks of the job whose passes and vectors are counted")
-	flag.IntVar(&b.timed, "timed", 2, "ranks of the job that is timed")
+	flag.IntVar(&b.timed, "timed", 2, "ranks of the job that is timed; 1: a process without gvw run")
 	flag.IntVar(&b.rounds, "rounds", 3, "rounds of the times, of which the median counts; 0: count passes and vectors only")
 	flag.StringVar(&b.only, "solvers", "lbfgs,newton,giant,auto", "values of --solver that are measured")
 	flag.StringVar(&b.known, "known", "", "SET:LEAST:ITERATIONS:TOLERANCE,… the least objective and the settings of the peers, which are not searched then")

@@ -86,13 +86,16 @@ func tableBits(features int) int {
 	return b
 }
 
-// line returns the command line of gvw, with the number of requests of its solver.
+// job returns the command line of gvw, with the number of requests of its solver. One rank is a process without gvw run.
 func (r *race) job(s solver, ranks, requests int) []string {
-	line := []string{
-		r.gvw, "run", "-n", strconv.Itoa(ranks), "--log_dir", filepath.Join(r.dir, "logs"), "--", "-d", r.file, "--libsvm", "-b", strconv.Itoa(tableBits(r.features)),
-		"--hybrid", fmt.Sprintf("1:%d", requests), "--l2", r.lambda, "--loss_function", "logistic", "--holdout_off", "--random_seed", r.seed,
-		"--termination", "0", "-k", "--cache_file", filepath.Join(r.dir, "cache.{rank}"), "-f", filepath.Join(r.dir, "model"),
+	line, cache := []string{r.gvw}, "cache.0"
+	if ranks > 1 {
+		line = append(line, "run", "-n", strconv.Itoa(ranks), "--log_dir", filepath.Join(r.dir, "logs"), "--")
+		cache = "cache.{rank}"
 	}
+	line = append(line, "-d", r.file, "--libsvm", "-b", strconv.Itoa(tableBits(r.features)),
+		"--hybrid", fmt.Sprintf("1:%d", requests), "--l2", r.lambda, "--loss_function", "logistic", "--holdout_off", "--random_seed", r.seed,
+		"--termination", "0", "-k", "--cache_file", filepath.Join(r.dir, cache), "-f", filepath.Join(r.dir, "model"))
 	line = append(line, "--solver", s.name)
 	if r.features > newton.MaxFeatures {
 		line = append(line, s.many...)

@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/gvw-project/gvw/bench/internal/setup"
@@ -84,14 +85,15 @@ func run() (err error) {
 			return err
 		}
 	}
-	versions, err := s.versions()
+	chosen := strings.Split(*systems, ",")
+	versions, err := s.versions(slices.Contains(chosen, "vw"))
 	if err != nil {
 		return err
 	}
 	fmt.Printf("%s; %s\nalpha %g, eta %g, τ %g, seed %d\n", setup.Machine(), versions, s.alpha, s.eta, s.tau, s.seed)
 	for _, set := range sets {
 		if *only == "" || strings.Contains(","+*only+",", ","+set.name+",") {
-			err = errors.Join(err, s.measure(filepath.Join(*data, set.name), set, strings.Split(*systems, ","), *ranks))
+			err = errors.Join(err, s.measure(filepath.Join(*data, set.name), set, chosen, *ranks))
 		}
 	}
 	return err

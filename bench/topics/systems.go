@@ -151,14 +151,18 @@ func (s *settings) trainPeer(system string, c *corpus, k int, p plan, passes []i
 	return all, err
 }
 
-// versions returns the versions of all systems.
-func (s *settings) versions() (string, error) {
+// versions returns the versions of all systems; that of vw only if it is one of them.
+func (s *settings) versions(vw bool) (string, error) {
 	py, err := script()
 	if err != nil {
 		return "", err
 	}
+	commands := [][]string{{s.gvw, "version"}, append(s.python, py, "versions")}
+	if vw {
+		commands = append(commands, append(s.vw, "--version"))
+	}
 	var all []string
-	for _, args := range [][]string{{s.gvw, "version"}, append(s.vw, "--version"), append(s.python, py, "versions")} {
+	for _, args := range commands {
 		out, err := exec.Command(args[0], args[1:]...).Output()
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", strings.Join(args, " "), err)
@@ -166,6 +170,8 @@ func (s *settings) versions() (string, error) {
 		first, _, _ := strings.Cut(string(out), "\n")
 		all = append(all, first)
 	}
-	all[1] = "vw " + all[1]
+	if vw {
+		all[2] = "vw " + all[2]
+	}
 	return strings.Join(all, "; "), nil
 }
