@@ -139,10 +139,7 @@ func (b *bench) set(data, name, lambda string) error {
 		lines = append(lines, b.line("time", p, r.file, lambda, n))
 		notes[i] = []string{"iterations ", "tolerance "}[i] + n
 	}
-	for _, s := range solvers {
-		if !slices.Contains(strings.Split(b.only, ","), s.name) {
-			continue
-		}
+	for _, s := range b.chosen() {
 		var e effort
 		if !b.json {
 			if e, err = r.effort(s, b.ranks); err != nil {
@@ -189,9 +186,19 @@ func (b *bench) set(data, name, lambda string) error {
 	return nil
 }
 
+// chosen returns the solvers that are measured.
+func (b *bench) chosen() (some []solver) {
+	for _, s := range solvers {
+		if slices.Contains(strings.Split(b.only, ","), s.name) {
+			some = append(some, s)
+		}
+	}
+	return some
+}
+
 // count prints what the solvers need, without times.
 func (r *race) count() error {
-	for _, s := range solvers {
+	for _, s := range r.chosen() {
 		e, err := r.effort(s, r.ranks)
 		if err != nil {
 			return err
