@@ -91,10 +91,13 @@ func missing(file string) bool {
 // webhdfs returns the HTTP client for an hdfs:// name.
 func (c Config) webhdfs(authority string) (remote.Backend, string, error) {
 	service := siteconf.HTTP
-	if c.Conf.HTTPSOnly() {
+	p := c.Conf.Get(protection)
+	protected := c.Client != "webhdfs" && (p == "integrity" || p == "privacy")
+	switch {
+	case c.Conf.HTTPSOnly() || protected && c.Conf.OffersHTTPS():
 		service = siteconf.HTTPS
-	} else if p := c.Conf.Get(protection); c.Client != "webhdfs" && (p == "integrity" || p == "privacy") {
-		return nil, "", fmt.Errorf("%s is %s, but WebHDFS would send data without protection: set dfs.http.policy to HTTPS_ONLY, or hdfs.Config.Client to webhdfs", protection, p)
+	case protected:
+		return nil, "", fmt.Errorf("%s is %s, but WebHDFS would send data without protection: set dfs.http.policy to HTTPS_ONLY or HTTP_AND_HTTPS, or hdfs.Config.Client to webhdfs", protection, p)
 	}
 	nodes, err := c.Conf.NameNodes(authority, service)
 	if err != nil {

@@ -152,6 +152,29 @@ func TestATokenIsUsed(t *testing.T) {
 	}
 }
 
+// On a cluster that protects data, WebHDFS uses TLS if the cluster offers it, and otherwise nothing unless it is asked for.
+func TestProtectedDataHasTLS(t *testing.T) {
+	web, _ := webNode(t) // without TLS
+	for _, c := range []struct{ protection, policy, client, want string }{
+		{"privacy", "", "webhdfs", ""},
+		{"privacy", "", "auto", "without protection"},
+		{"integrity", "HTTP_ONLY", "auto", "HTTP_AND_HTTPS"},
+		{"integrity", "HTTP_AND_HTTPS", "auto", "HTTP response to HTTPS client"},
+		{"privacy", "HTTPS_ONLY", "auto", "HTTP response to HTTPS client"},
+		{"privacy", "HTTPS_ONLY", "webhdfs", "HTTP response to HTTPS client"},
+		{"authentication", "HTTP_AND_HTTPS", "auto", ""},
+	} {
+		conf := newConf(closedPort(t), web)
+		conf.Set("dfs.namenode.https-address", web)
+		conf.Set(protection, c.protection)
+		conf.Set("dfs.http.policy", c.policy)
+		_, err := Dialer(Config{Client: c.client, Conf: conf, User: "ada", Host: "here"})("hdfs", "")
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: got %v", c, err)
+		}
+	}
+}
+
 // canNot is a client that supports no operation on a file, or all of them.
 type canNot struct {
 	remote.Backend

@@ -133,6 +133,11 @@ func (c *Conf) Kerberos() bool {
 // HTTPSOnly reports whether the web services only use TLS.
 func (c *Conf) HTTPSOnly() bool { return strings.EqualFold(c.Get("dfs.http.policy"), "HTTPS_ONLY") }
 
+// OffersHTTPS reports whether the web services also use TLS, or only.
+func (c *Conf) OffersHTTPS() bool {
+	return c.HTTPSOnly() || strings.EqualFold(c.Get("dfs.http.policy"), "HTTP_AND_HTTPS")
+}
+
 // Web returns the addresses of the web services for a webhdfs:// URL's authority:
 // those of a nameservice's name nodes, or the authority itself.
 func (c *Conf) Web(authority string, s Service) ([]string, error) {

@@ -3,6 +3,7 @@
 package webhdfs
 
 import (
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,8 +23,20 @@ func (c *Client) silent(err error) error {
 			e.URL = u.String()
 		}
 	}
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return &certificateError{err}
+	}
 	return err
 }
+
+// certificateError reports a server whose certificate is not accepted. A retry would get the same one.
+type certificateError struct{ error }
+
+func (e *certificateError) Error() string {
+	return e.error.Error() + ": trust the cluster's authority by SSL_CERT_FILE=FILE (PEM), and use the server's name in the certificate"
+}
+func (e *certificateError) Unwrap() error   { return e.error }
+func (e *certificateError) Transient() bool { return false }
 
 // refusal returns the error of a response.
 func refusal(res *http.Response) error {

@@ -66,6 +66,11 @@ func Start(ctx context.Context, cfg Config) (_ *Cluster, err error) {
 	if err := errors.Join(c.writeConf(), c.writeCommands()); err != nil {
 		return nil, err
 	}
+	if cfg.Kerberos != nil {
+		if err := c.writeKeys(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if _, err := os.Stat(filepath.Join(cfg.Dir, "dfs/name/current/VERSION")); err != nil {
 		format := c.java(ctx, "256m", "org.apache.hadoop.hdfs.server.namenode.NameNode", "-format", "-nonInteractive")
 		if out, err := format.CombinedOutput(); err != nil {
@@ -150,6 +155,9 @@ func (c *Cluster) HDFS() string { return "hdfs://" + c.at("localhost", nameRPC) 
 
 // WebHDFS returns the HTTP address of the NameNode: http://127.0.0.1:PORT.
 func (c *Cluster) WebHDFS() string { return "http://" + c.at("127.0.0.1", nameHTTP) }
+
+// SecureWebHDFS returns the address of WebHDFS with TLS, of a cluster with Kerberos: swebhdfs://localhost:PORT.
+func (c *Cluster) SecureWebHDFS() string { return "swebhdfs://" + c.at("localhost", nameHTTPS) }
 
 // SparePort returns an unused port below the ephemeral range. Each number has its own port;
 // they repeat after nineteen.

@@ -39,7 +39,7 @@ type Config struct {
 	Kerberos *Kerberos
 }
 
-// Kerberos has the logins of HDFS's daemons. All traffic is encrypted.
+// Kerberos has the logins of HDFS's daemons. Calls and blocks are encrypted; WebHDFS is offered with TLS and without.
 type Kerberos struct {
 	Conf   string // krb5.conf
 	Realm  string
@@ -68,6 +68,8 @@ const (
 	historyRPC
 	historyHTTP
 	historyAdmin
+	nameHTTPS
+	dataHTTPS
 	nodePorts  = 20 // ten ports of each NodeManager from here on
 	sparePorts = nodePorts + 10*maxNodes
 )

@@ -159,7 +159,16 @@ func (c *Cluster) secure() map[string]map[string]string {
 			"dfs.data.transfer.protection":              "privacy",
 			"dfs.encrypt.data.transfer.cipher.suites":   "AES/CTR/NoPadding",
 			"dfs.permissions.enabled":                   "false",
-			"ignore.secure.ports.for.testing":           "true", // else a DataNode needs TLS or a port below 1024
+			"ignore.secure.ports.for.testing":           "true", // else a DataNode needs only TLS, or a port below 1024
+			"dfs.http.policy":                           "HTTP_AND_HTTPS",
+			"dfs.namenode.https-address":                c.at("localhost", nameHTTPS),
+			"dfs.datanode.https.address":                c.at("127.0.0.1", dataHTTPS),
+		},
+		"ssl-server.xml": {
+			"ssl.server.keystore.location":    c.keystore(),
+			"ssl.server.keystore.type":        "pkcs12",
+			"ssl.server.keystore.password":    storePassword,
+			"ssl.server.keystore.keypassword": storePassword,
 		},
 	}
 }
@@ -181,8 +190,14 @@ func (c *Cluster) writeConf() error {
 	if err := os.WriteFile(filepath.Join(c.conf(), "secret"), []byte("of this test"), 0o600); err != nil {
 		return err
 	}
-	for name, site := range c.sites() {
-		maps.Copy(site, c.secure()[name])
+	all := c.sites()
+	for name, site := range c.secure() {
+		if all[name] == nil {
+			all[name] = map[string]string{}
+		}
+		maps.Copy(all[name], site)
+	}
+	for name, site := range all {
 		if err := os.WriteFile(filepath.Join(c.conf(), name), siteXML(site), 0o644); err != nil {
 			return err
 		}

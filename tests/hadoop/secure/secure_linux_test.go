@@ -125,7 +125,7 @@ func TestHDFSWithKerberos(t *testing.T) {
 	if err := os.WriteFile(part, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := s.run(t, nil, "-d", part, "-f", local, "--quiet"); err != nil {
+	if out, err := s.run(t, nil, "-d", part, "-f", local); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	want, err := os.ReadFile(local)
@@ -144,26 +144,40 @@ func TestHDFSWithKerberos(t *testing.T) {
 	if out, err := fetch.CombinedOutput(); err != nil {
 		t.Fatalf("hdfs fetchdt: %v\n%s", err, out)
 	}
+	trusts := "SSL_CERT_FILE=" + s.cluster.Authority()
 	byKeytab := []string{"--hdfs_keytab", s.keytab, "--hdfs_principal", "ada@" + kdc.Realm}
 	for _, c := range []struct {
-		name   string
-		env    []string
-		client string
-		args   []string
+		name string
+		env  []string
+		way  string // client, or swebhdfs
+		args []string
 	}{
 		{"native-keytab", nil, "native", byKeytab},
 		{"native-ticket", []string{"KRB5CCNAME=FILE:" + ticket}, "native", nil},
 		{"webhdfs-keytab", nil, "webhdfs", byKeytab},
 		{"webhdfs-ticket", []string{"KRB5CCNAME=" + ticket}, "webhdfs", nil},
 		{"webhdfs-token", []string{"HADOOP_TOKEN_FILE_LOCATION=" + tokens}, "webhdfs", nil},
+		{"swebhdfs-ticket", []string{trusts, "KRB5CCNAME=" + ticket}, "swebhdfs", nil},
+		{"swebhdfs-token", []string{trusts, "HADOOP_TOKEN_FILE_LOCATION=" + tokens}, "swebhdfs", nil},
+		// As in a container of YARN: tokens, and no ticket.
+		{"auto-token", []string{trusts, "HADOOP_TOKEN_FILE_LOCATION=" + tokens}, "auto", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			model := s.cluster.HDFS() + "/model-" + c.name
-			args := append([]string{"-d", s.cluster.HDFS() + "/train.vw", "-f", model, "--quiet", "--hdfs_client", c.client}, c.args...)
-			if out, err := s.run(t, c.env, args...); err != nil {
+			at, model := s.cluster.HDFS(), "/model-"+c.name
+			if c.way == "swebhdfs" {
+				at = s.cluster.SecureWebHDFS()
+			} else {
+				c.args = append(c.args, "--hdfs_client", c.way)
+			}
+			args := append([]string{"-d", at + "/train.vw", "-f", at + model}, c.args...)
+			out, err := s.run(t, c.env, args...)
+			if err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
-			if got := get(t, ada, model); !bytes.Equal(got, want) {
+			if c.way == "auto" && (!strings.Contains(out, "by=webhdfs") || !strings.Contains(out, "not_native=")) {
+				t.Errorf("without a ticket, auto does not use WebHDFS: %s", out)
+			}
+			if got := get(t, ada, s.cluster.HDFS()+model); !bytes.Equal(got, want) {
 				t.Errorf("the model has %d bytes that are not those of a local run (%d)", len(got), len(want))
 			}
 		})
@@ -191,6 +205,12 @@ func TestHDFSWithKerberos(t *testing.T) {
 			}
 		})
 	}
+	t.Run("unknown-authority", func(t *testing.T) {
+		out, err := s.run(t, []string{"KRB5CCNAME=" + ticket}, "-d", s.cluster.SecureWebHDFS()+"/train.vw", "--quiet")
+		if err == nil || !strings.Contains(out, "certificate signed by unknown authority") || !strings.Contains(out, "SSL_CERT_FILE") {
+			t.Errorf("gvw uses a server whose authority it does not know, or the error names no remedy: %v\n%s", err, out)
+		}
+	})
 	t.Run("renewal", s.renewal)
 }
 
