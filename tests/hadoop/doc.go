@@ -6,6 +6,7 @@
 // they skip, since they take minutes and 92 MB of jars.
 //
 //	jobs_test.go          a job of four maps; what is refused before there is one
+//	shell_test.go         the containers of YARN's distributed shell as ranks
 //	files_test.go         HDFS by each way to it, the DataNode killed, a writer killed
 //	refusals_test.go      what HDFS does not let gvw do
 //	files_long_test.go    the rest of the suite of file systems

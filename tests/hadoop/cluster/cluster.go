@@ -165,6 +165,9 @@ func (c *Cluster) SparePort(number int) int {
 	return c.cfg.Port + sparePorts + number%(blockOfPorts-sparePorts-1)
 }
 
+// Jars returns the folder that Fetch has made.
+func (c *Cluster) Jars() string { return c.cfg.Jars }
+
 // ClassPath returns the class path of Hadoop's clients.
 func (c *Cluster) ClassPath() string { return c.classPath(":") }
 

@@ -26,6 +26,7 @@ case "$name $what" in
 "hdfs fetchdt") run org.apache.hadoop.hdfs.tools.DelegationTokenFetcher "$@" ;;
 "mapred streaming") HADOOP_ROOT_LOGGER=${HADOOP_ROOT_LOGGER:-INFO,console} run org.apache.hadoop.streaming.HadoopStreaming "$@" ;;
 "mapred job") run org.apache.hadoop.mapred.JobClient "$@" ;;
+"yarn org.apache."*) HADOOP_ROOT_LOGGER=${HADOOP_ROOT_LOGGER:-INFO,console} run "$what" "$@" ;;
 "yarn application") run org.apache.hadoop.yarn.client.cli.ApplicationCLI application "$@" ;;
 *) echo "$name: this small one knows no $what" >&2; exit 1 ;;
 esac

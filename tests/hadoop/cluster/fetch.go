@@ -18,6 +18,9 @@ import (
 // Version is the release of Hadoop: the newest one with all jars published, streaming included.
 const Version = "3.4.2"
 
+// list is the version of pom.xml: jars that an older one named are fetched again.
+const list = "2"
+
 //go:embed pom.xml
 var pom []byte
 
@@ -26,7 +29,7 @@ const dependencyPlugin = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1
 // Fetch downloads the jars with Maven into a folder below cache, unless they exist. It returns
 // that folder.
 func Fetch(ctx context.Context, cache, javaHome string) (jars string, err error) {
-	jars = filepath.Join(cache, "hadoop-"+Version)
+	jars = filepath.Join(cache, "hadoop-"+Version+"-"+list)
 	if _, err := os.Stat(jars); err == nil {
 		return jars, nil
 	}
