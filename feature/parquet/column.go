@@ -277,11 +277,10 @@ func (c *cells) begin(h *pageHeader, page []byte) error {
 		c.index = &hybrid{b: page[4:], width: 1}
 		c.dict, c.ends = []byte("01"), []uint32{1, 2}
 	default:
-		name, known := encodings[h.encoding]
-		if !known {
-			name = fmt.Sprint("number ", h.encoding)
-		}
-		return fmt.Errorf("encoding %s is not supported: write the file with plain or dictionary encoding", name)
+		var err error
+		c.plain, err = plain(h.encoding, c.col.physical, page, h.values)
+		c.bit = 0
+		return err
 	}
 	return nil
 }

@@ -17,9 +17,9 @@
 //
 // # Contract
 //
-// Of the format it has what writers use by default: plain and dictionary encoding, runs of
-// booleans, both versions of pages, and no compression, snappy, gzip or zstd. Other encodings,
-// repeated values such as lists, decimals in bytes, and encryption are errors that name the column and
+// Of the format it has plain and dictionary encoding, runs of booleans, the three encodings of
+// differences, split streams of bytes, both versions of pages, and no compression, snappy, gzip, zstd or
+// LZ4_RAW. Repeated values such as lists, decimals in bytes, and encryption are errors that name the column and
 // the remedy. A damaged file is an error, which names row group or row, and column. A page is at most
 // 256 MiB. The stored bytes of a row group and its dictionaries are in memory. Checksums of pages are not verified.
 //

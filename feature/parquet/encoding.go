@@ -19,7 +19,11 @@ const (
 	encodingPlain           = 0
 	encodingPlainDictionary = 2
 	encodingRLE             = 3
+	encodingDelta           = 5
+	encodingDeltaLength     = 6
+	encodingDeltaBytes      = 7
 	encodingDictionary      = 8
+	encodingSplit           = 9
 )
 
 var encodings = map[int64]string{
@@ -116,12 +120,14 @@ func decompress(codec int64, stored []byte, size int64) ([]byte, error) {
 			page, err = io.ReadAll(io.LimitReader(z, size+1))
 			z.Close()
 		}
+	case 7:
+		page, err = lz4(stored, size)
 	default:
-		name, known := map[int64]string{3: "LZO", 4: "BROTLI", 5: "LZ4", 7: "LZ4_RAW"}[codec]
+		name, known := map[int64]string{3: "LZO", 4: "BROTLI", 5: "LZ4"}[codec]
 		if !known {
 			name = fmt.Sprint("number ", codec)
 		}
-		return nil, fmt.Errorf("compression %s is not supported: write the file with snappy, gzip, zstd or none", name)
+		return nil, fmt.Errorf("compression %s is not supported: write the file with snappy, gzip, zstd, LZ4_RAW or none", name)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot decompress a page: %w", err)

@@ -20,7 +20,7 @@ import (
 
 // written are files with the same rows, in the encodings and compressions that the package reads.
 // testdata/write.py wrote them with pyarrow 26.0.1.
-var written = []string{"snappy", "plain", "gzip2", "zstd"}
+var written = []string{"snappy", "plain", "gzip2", "zstd", "delta", "delta2"}
 
 func contents(t testing.TB, name string) []byte {
 	t.Helper()
@@ -85,6 +85,22 @@ func TestRowsAreThoseOfPyarrow(t *testing.T) {
 	}
 }
 
+// TestDeltasAreThePlainValues: differences that wrap around, and texts that share their beginnings, give the rows of the
+// file with plain values.
+func TestDeltasAreThePlainValues(t *testing.T) {
+	want, err := lines(contents(t, "wide.parquet"), parquet.Part{})
+	if err != nil || len(want) != 301 {
+		t.Fatalf("%d lines, %v", len(want), err)
+	}
+	got, err := lines(contents(t, "widedelta.parquet"), parquet.Part{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-plain +delta:\n%s", diff)
+	}
+}
+
 // TestPartsAreTheWhole: contiguous parts follow each other, and parts of every n-th row interleave.
 func TestPartsAreTheWhole(t *testing.T) {
 	for _, name := range written {
@@ -127,8 +143,7 @@ func TestPartsAreTheWhole(t *testing.T) {
 
 func TestErrorsNameColumnAndRemedy(t *testing.T) {
 	for name, want := range map[string]string{
-		"lz4.parquet":     "row 1, column _label: compression LZ4_RAW is not supported: write the file with snappy, gzip, zstd or none",
-		"delta.parquet":   "row 1, column big: encoding DELTA_BINARY_PACKED is not supported: write the file with plain or dictionary encoding",
+		"brotli.parquet":  "row 1, column _label: compression BROTLI is not supported: write the file with snappy, gzip, zstd, LZ4_RAW or none",
 		"list.parquet":    "parquet: column tags has several values in a row: write one column for each of them, or leave it out",
 		"decimal.parquet": "parquet: column price has the type FIXED_LEN_BYTE_ARRAY: numbers, booleans and texts are read: convert it or leave it out",
 		"rows.csv":        "parquet: the file ends with ",
@@ -167,9 +182,10 @@ func TestDamagedFiles(t *testing.T) {
 
 // FuzzOpen: no file makes the reader panic, and errors end it.
 func FuzzOpen(f *testing.F) {
-	for _, name := range []string{"delta.parquet", "list.parquet", "decimal.parquet", "lz4.parquet"} {
+	for _, name := range []string{"list.parquet", "decimal.parquet", "brotli.parquet"} {
 		f.Add(contents(f, name))
 	}
+	f.Add(contents(f, "widedelta.parquet"))
 	for _, name := range written {
 		f.Add(contents(f, name+".parquet"))
 	}

@@ -3,6 +3,7 @@
 
 import datetime
 import decimal
+import random
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -24,16 +25,37 @@ table = pa.table({
     "inner": pa.array([None if i % 17 == 0 else {"x": i, "y": None if i % 4 == 0 else str(i)} for i in rows],
                       pa.struct({"x": pa.int64(), "y": pa.string()})),
 })
+delta = {
+    "_label": "BYTE_STREAM_SPLIT", "size|area": "BYTE_STREAM_SPLIT", "nan": "BYTE_STREAM_SPLIT", "_tag": "DELTA_BYTE_ARRAY",
+    "rooms": "DELTA_BINARY_PACKED", "big": "DELTA_BINARY_PACKED", "small": "DELTA_BINARY_PACKED", "day": "DELTA_BINARY_PACKED",
+    "place": "DELTA_BYTE_ARRAY", "inner.x": "DELTA_BINARY_PACKED", "inner.y": "DELTA_LENGTH_BYTE_ARRAY",
+}
 for name, options in {
     "snappy": {},
     "plain": {"compression": "none", "use_dictionary": False, "row_group_size": 70},
     "gzip2": {"compression": "gzip", "data_page_version": "2.0", "row_group_size": 128, "data_page_size": 300},
     "zstd": {"compression": "zstd", "data_page_size": 200, "write_batch_size": 32},
+    "delta": {"compression": "lz4", "use_dictionary": False, "data_page_size": 400, "write_batch_size": 32, "column_encoding": delta},
+    "delta2": {"compression": "lz4", "use_dictionary": False, "data_page_version": "2.0", "row_group_size": 128, "column_encoding": {
+        **delta, "place": "DELTA_LENGTH_BYTE_ARRAY", "big": "BYTE_STREAM_SPLIT"}},
 }.items():
     pq.write_table(table, f"{name}.parquet", **options)
+# Differences that wrap around, texts that share beginnings, and blocks with few values.
+draw = random.Random(1)
+wide = pa.table({
+    "i64": pa.array([draw.choice((-2**63, 2**63 - 1, 0, draw.randrange(-2**63, 2**63))) for _ in range(300)], pa.int64()),
+    "i32": pa.array([draw.choice((-2**31, 2**31 - 1, draw.randrange(-2**31, 2**31))) for _ in range(300)], pa.int32()),
+    "u64": pa.array([draw.choice((0, 2**64 - 1, draw.randrange(2**64))) for _ in range(300)], pa.uint64()),
+    "same": pa.array([7] * 300, pa.int64()),
+    "none": pa.array([None] * 300, pa.int32()),
+    "text": pa.array(["abc" * draw.randrange(20) + str(i) for i in range(300)]),
+    "empty": pa.array([""] * 300),
+})
+pq.write_table(wide, "wide.parquet", compression="none", use_dictionary=False)
+pq.write_table(wide, "widedelta.parquet", compression="lz4", use_dictionary=False, column_encoding={
+    **dict.fromkeys(["i64", "i32", "u64", "same", "none"], "DELTA_BINARY_PACKED"), "text": "DELTA_BYTE_ARRAY", "empty": "DELTA_LENGTH_BYTE_ARRAY"})
 few = table.slice(0, 5)
-pq.write_table(few, "lz4.parquet", compression="lz4")
-pq.write_table(few.select(["big"]), "delta.parquet", use_dictionary=False, column_encoding={"big": "DELTA_BINARY_PACKED"})
+pq.write_table(few, "brotli.parquet", compression="brotli")
 houses = pa.table({
     "price": pa.array([1.0 if i % 3 else -1.0 for i in range(23)]),
     "_tag": pa.array([f"h{i}" for i in range(23)]),
