@@ -14,7 +14,7 @@ for target in {linux,darwin,windows}/{amd64,arm64}; do
 done
 go build -tags noasm ./... || failed=1
 go test -tags long -timeout 60m ./... || failed=1
-GVW_HADOOP=1 go test -tags long -count=1 -timeout 60m -v ./tests/hadoop || failed=1
+GVW_HADOOP=1 go test -tags long -count=1 -timeout 60m -v ./tests/hadoop ./tests/hadoop/secure || failed=1
 scripts/test-fresh.sh || failed=1
 for dir in $(go list -f '{{.Dir}}' ./...); do
 	mapfile -t targets < <(grep -hos '^func Fuzz[A-Za-z0-9_]*' "$dir"/*_test.go | sed 's/^func //')

@@ -91,7 +91,7 @@ func Start(ctx context.Context, cfg Config) (_ *Cluster, err error) {
 		}
 	}
 	if cfg.Kerberos != nil {
-		return c, c.await(ctx, "HDFS", startWithin, c.nameNodeListens)
+		return c, c.awaitSecure(ctx)
 	}
 	if err := c.await(ctx, "HDFS", startWithin, c.hdfsReady); err != nil {
 		return nil, err

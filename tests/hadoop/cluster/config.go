@@ -35,15 +35,15 @@ type Config struct {
 	NodeExpiry time.Duration
 	// User owns all files; empty: root. A cluster with Kerberos does not ask who owns them.
 	User string
-	// Kerberos is how daemons and clients log in; nil: without authentication. It needs Nodes 0.
+	// Kerberos is how daemons and clients log in; nil: without authentication.
 	Kerberos *Kerberos
 }
 
-// Kerberos has the logins of HDFS's daemons. Calls and blocks are encrypted; WebHDFS is offered with TLS and without.
+// Kerberos has the logins of the daemons. Calls and blocks are encrypted; WebHDFS is offered with TLS and without.
 type Kerberos struct {
 	Conf   string // krb5.conf
 	Realm  string
-	Keytab string // with nn/localhost, dn/localhost and HTTP/localhost
+	Keytab string // with nn/localhost, dn/localhost and HTTP/localhost; for YARN also rm, nm and jhs
 }
 
 const (
@@ -106,9 +106,6 @@ func (c Config) Validate() error {
 	}
 	if c.Nodes < 0 || c.Nodes > maxNodes {
 		fault("Nodes: got %d, want 0 to %d", c.Nodes, maxNodes)
-	}
-	if c.Kerberos != nil && c.Nodes > 0 {
-		fault("Kerberos: got %d nodes, want 0: YARN has no logins here", c.Nodes)
 	}
 	for _, n := range []struct {
 		name  string

@@ -72,13 +72,24 @@ type beans[T any] struct {
 	Beans []T `json:"beans"`
 }
 
-// nameNodeListens is what can be asked without a login.
-func (c *Cluster) nameNodeListens(ctx context.Context) error {
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", c.at("127.0.0.1", nameRPC))
-	if err != nil {
+// awaitSecure waits for what can be seen without a login: the servers listen.
+func (c *Cluster) awaitSecure(ctx context.Context) error {
+	listens := func(port int) func(context.Context) error {
+		return func(ctx context.Context) error {
+			conn, err := new(net.Dialer).DialContext(ctx, "tcp", c.at("127.0.0.1", port))
+			if err != nil {
+				return err
+			}
+			return conn.Close()
+		}
+	}
+	if err := c.await(ctx, "HDFS", startWithin, listens(nameRPC)); err != nil || c.cfg.Nodes == 0 {
 		return err
 	}
-	return conn.Close()
+	if err := c.StartDaemon(JobHistoryServer); err != nil {
+		return err
+	}
+	return c.await(ctx, "YARN", startWithin, listens(managerRPC))
 }
 
 func (c *Cluster) hdfsReady(ctx context.Context) error {

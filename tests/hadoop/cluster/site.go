@@ -164,6 +164,21 @@ func (c *Cluster) secure() map[string]map[string]string {
 			"dfs.namenode.https-address":                c.at("localhost", nameHTTPS),
 			"dfs.datanode.https.address":                c.at("127.0.0.1", dataHTTPS),
 		},
+		"yarn-site.xml": {
+			"yarn.resourcemanager.principal": as("rm"),
+			"yarn.resourcemanager.keytab":    k.Keytab,
+			"yarn.nodemanager.principal":     as("nm"),
+			"yarn.nodemanager.keytab":        k.Keytab,
+		},
+		"mapred-site.xml": {
+			"mapreduce.jobhistory.principal": as("jhs"),
+			"mapreduce.jobhistory.keytab":    k.Keytab,
+			// The defaults are below /tmp, which other users could then not enter.
+			"mapreduce.jobhistory.done-dir":              "/history-done",
+			"mapreduce.jobhistory.intermediate-done-dir": "/history-intermediate",
+			"yarn.app.mapreduce.am.admin-command-opts":   "-Djava.security.krb5.conf=" + k.Conf,
+			"mapreduce.admin.map.child.java.opts":        "-Djava.security.krb5.conf=" + k.Conf,
+		},
 		"ssl-server.xml": {
 			"ssl.server.keystore.location":    c.keystore(),
 			"ssl.server.keystore.type":        "pkcs12",

@@ -26,11 +26,15 @@ import (
 
 // site is a realm with a cluster and two users.
 type site struct {
-	gvw     string // program
-	realm   *kdc.KDC
-	cluster *cluster.Cluster
-	keytab  string // of ada, and of bob, whose tickets last for bobsLife
+	programs string // folder
+	gvw      string // program
+	realm    *kdc.KDC
+	cluster  *cluster.Cluster
+	keytab   string // of ada, and of bob, whose tickets last for bobsLife
 }
+
+// yarnJob is a part of the test that needs YARN, with the user's ticket and data; nil: there is none.
+var yarnJob func(s *site, t *testing.T, ticket string, text []byte)
 
 // bobsLife is longer than a JVM on a busy machine takes for a call.
 const bobsLife = 15 * time.Second
@@ -67,29 +71,42 @@ func start(t *testing.T) *site {
 	if err != nil {
 		missing(t, fmt.Errorf("the jars of Hadoop cannot be had: %w", err))
 	}
-	programs, err := harness.Programs(ctx, os.Getenv(harness.EnvPrograms), t.TempDir(), "gvw")
+	programs, err := harness.Programs(ctx, os.Getenv(harness.EnvPrograms), t.TempDir(), "gvw", "spanning_tree")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &site{gvw: filepath.Join(programs, "gvw")}
+	s := &site{programs: programs, gvw: filepath.Join(programs, "gvw")}
 	if s.realm, err = kdc.Start(ctx, t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { check(t, s.realm.Stop()) })
-	daemons, err := s.realm.Keytab(ctx, "daemons", kdc.Principal{Name: "nn/localhost"}, kdc.Principal{Name: "dn/localhost"}, kdc.Principal{Name: "HTTP/localhost"})
+	daemons, err := s.realm.Keytab(ctx, "daemons", kdc.Principal{Name: "nn/localhost"}, kdc.Principal{Name: "dn/localhost"}, kdc.Principal{Name: "HTTP/localhost"},
+		kdc.Principal{Name: "rm/localhost"}, kdc.Principal{Name: "nm/localhost"}, kdc.Principal{Name: "jhs/localhost"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if s.keytab, err = s.realm.Keytab(ctx, "users", kdc.Principal{Name: "ada"}, kdc.Principal{Name: "bob", MaxLife: bobsLife}); err != nil {
 		t.Fatal(err)
 	}
+	nodes := 0
+	if yarnJob != nil {
+		nodes = 1
+	}
 	if s.cluster, err = cluster.Start(ctx, cluster.Config{
-		Dir: t.TempDir(), Jars: jars, Java: java,
+		Dir: t.TempDir(), Jars: jars, Java: java, Nodes: nodes, NodeMB: 1024, // an ApplicationMaster and two maps
 		Kerberos: &cluster.Kerberos{Conf: s.realm.Conf(), Realm: kdc.Realm, Keytab: daemons},
 	}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { check(t, s.cluster.Stop()) })
+	// A name node that listens may still refuse calls.
+	ada := s.files(t, "native", "ada")
+	if !harness.Until(time.Minute, 200*time.Millisecond, func() bool {
+		_, err = ada.Stat(ctx, s.cluster.HDFS()+"/")
+		return err == nil
+	}) {
+		t.Fatal(err)
+	}
 	return s
 }
 
@@ -211,6 +228,9 @@ func TestHDFSWithKerberos(t *testing.T) {
 			t.Errorf("gvw uses a server whose authority it does not know, or the error names no remedy: %v\n%s", err, out)
 		}
 	})
+	if yarnJob != nil {
+		t.Run("job", func(t *testing.T) { yarnJob(s, t, ticket, text) })
+	}
 	t.Run("renewal", s.renewal)
 }
 
