@@ -10,7 +10,8 @@
 //
 //	native   HDFS's own protocols. Needs a cluster without authentication,
 //	         or a Kerberos ticket or keytab.
-//	webhdfs  HTTP. Needs a cluster without authentication, or a delegation token.
+//	webhdfs  HTTP, with TLS where data must be protected. Needs a cluster without
+//	         authentication, a delegation token, or a Kerberos ticket or keytab.
 //	pipe     Hadoop's own client as a process. Needs hdfs or hadoop, and Java.
 //
 // A client works if it can stat the root directory. Config.Log receives the choice, with
