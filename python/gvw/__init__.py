@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from gvw._errors import GVWDataError, GVWError, GVWUsageError
 
 if TYPE_CHECKING:
+    from gvw._live import JobPlots
     from gvw._plot import LossPlot
     from gvw._process import Progress
     from gvw.estimators import GVWClassifier, GVWRegressor
@@ -29,6 +30,7 @@ __all__ = [
     "GVWError",
     "GVWRegressor",
     "GVWUsageError",
+    "JobPlots",
     "LossPlot",
     "Progress",
     "version",
@@ -45,6 +47,10 @@ def __getattr__(name: str) -> Any:
         from gvw._process import Progress
 
         return Progress
+    if name == "JobPlots":
+        from gvw._live import JobPlots
+
+        return JobPlots
     if name == "LossPlot":
         from gvw._plot import LossPlot
 

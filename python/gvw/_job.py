@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import re
 import secrets
 import subprocess
 import tempfile
@@ -19,6 +20,7 @@ import numpy.typing as npt
 
 from gvw._errors import GVWError, error
 from gvw._frames import frames
+from gvw._live import JobPlots
 from gvw._process import environment, execute
 from gvw._programs import program
 
@@ -28,6 +30,7 @@ log = logging.getLogger("gvw")
 # that is stopped. The traps precede the program: a signal between it and them would end the shell only.
 _GUARD = "trap 'kill -9 $!' EXIT; trap exit HUP INT TERM; \"$0\" \"$@\" <&- & read -r _"
 
+_PAGE = re.compile(rb"page (http://[^/ ]+)/")
 _SEVERAL_PASSES = ("--passes", "--hybrid", "--bfgs", "--conjugate_gradient")
 
 
@@ -68,23 +71,35 @@ class Job:
 
 
 @contextlib.contextmanager
-def serve(options: Sequence[str], ranks: int, host: str, on_loss: str, checkpoint: str | None) -> Iterator[Job]:
-    """Start a server in this process's machine, which ends with the block or with this process."""
+def serve(
+    options: Sequence[str], ranks: int, host: str, on_loss: str, checkpoint: str | None, plots: JobPlots | None = None
+) -> Iterator[Job]:
+    """Start a server in this process's machine, which ends with the block or with this process.
+
+    Its live page is served on the loopback interface for `plots`.
+    """
     secret = secrets.token_hex(32).encode()
     name = "py-" + secrets.token_hex(12)
     fault = os.environ.get("GVW_FAULT")
     if ranks == 1:
         if checkpoint is not None:
             raise ValueError("checkpoint: a job of one rank has none")
+        if plots is not None:
+            raise ValueError("plots: a job of one rank has none: use the callback gvw.LossPlot")
         yield Job(tuple(options), 1, "", 0, b"", name, on_loss, None, None)
         return
     with tempfile.TemporaryDirectory(prefix="gvw-") as scratch, tempfile.TemporaryFile() as stderr:
         file = Path(scratch, "secret")
         file.touch(0o600)
         file.write_bytes(secret)
+        token = Path(scratch, "token")
+        token.touch(0o600)
+        token.write_text(secrets.token_hex(32))
         words = [program("spanning_tree"), "--nondaemon", "--port", "0", "--secret_file", str(file)]
         if host in ("127.0.0.1", "localhost", "::1"):
             words += ["--bind", host]
+        if plots is not None:
+            words += ["--http", "127.0.0.1:0", "--http_token_file", str(token)]
         server = subprocess.Popen(
             ["sh", "-c", _GUARD, *words],
             stdin=subprocess.PIPE,
@@ -98,7 +113,14 @@ def serve(options: Sequence[str], ranks: int, host: str, on_loss: str, checkpoin
             if not port:
                 stderr.seek(0)
                 raise error(5, stderr.read().decode("utf-8", "replace"))
+            if plots is not None:
+                stderr.seek(0)  # the page's address precedes the port
+                found = _PAGE.search(stderr.read())
+                assert found is not None
+                plots._start(found[1].decode(), token.read_text())
             yield Job(tuple(options), ranks, host, int(port), secret, name, on_loss, checkpoint, fault)
+            if plots is not None:
+                plots._stop()
         finally:
             server.stdin.close()
             server.wait()

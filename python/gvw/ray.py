@@ -22,6 +22,7 @@ import numpy as np
 
 from gvw import _job
 from gvw._errors import GVWError, error
+from gvw._live import JobPlots
 
 __all__ = ["train"]
 
@@ -47,6 +48,7 @@ def train(
     options: Sequence[str] = (),
     checkpoint: str | None = None,
     max_restarts: int = 3,
+    plots: JobPlots | None = None,
     cpus_per_rank: float = 1,
     strategy: str = "PACK",
 ) -> Any:
@@ -72,6 +74,8 @@ def train(
     checkpoint : str
         Path that all nodes can write. After each pass rank 0 keeps the state there, for the
         case in which all actors are lost at once.
+    plots : gvw.JobPlots
+        Shows the plots of the job's live page in a notebook while it runs.
     max_restarts : int
         Number of lost actors that are replaced.
     cpus_per_rank, strategy
@@ -112,7 +116,7 @@ def train(
     group = ray.util.placement_group(bundles, strategy=strategy)
     try:
         ray.get(group.ready())
-        with _job.serve(options, ranks, host, "wait" if ranks > 1 else "abort", checkpoint) as job:
+        with _job.serve(options, ranks, host, "wait" if ranks > 1 else "abort", checkpoint, plots) as job:
             model = _Actors(ray, group, cpus_per_rank, job, reader, is_text, parts).run(max_restarts)
     finally:
         ray.util.remove_placement_group(group)

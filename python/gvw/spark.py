@@ -22,6 +22,7 @@ import numpy as np
 
 from gvw import _job
 from gvw._errors import GVWError, error
+from gvw._live import JobPlots
 
 __all__ = ["train"]
 
@@ -50,6 +51,7 @@ def train(
     options: Sequence[str] = (),
     checkpoint: str | None = None,
     max_restarts: int = 3,
+    plots: JobPlots | None = None,
     spark: Any = None,
 ) -> Any:
     """Train a model on a DataFrame or on files of vw's text.
@@ -75,6 +77,8 @@ def train(
     checkpoint : str
         Path that all executors can write. After each pass rank 0 keeps the state there, and a
         stage that is repeated continues from it. Without it the training starts again.
+    plots : gvw.JobPlots
+        Shows the plots of the job's live page in a notebook while it runs.
     max_restarts : int
         The number of times that a stage with a lost task is repeated.
     spark : SparkSession
@@ -109,7 +113,7 @@ def train(
     table = _divide(sql, data, ranks)
     host = session.sparkContext.getConf().get("spark.driver.host", "127.0.0.1")
     on_loss = "abort" if checkpoint is None else "wait"
-    with _job.serve(options, ranks, host, on_loss, checkpoint) as job:
+    with _job.serve(options, ranks, host, on_loss, checkpoint, plots) as job:
         model = _attempts(table, job, read, is_text, max_restarts)
     return model if estimator is None else _job.finish(estimator, copy, model)
 
@@ -155,7 +159,7 @@ def _rank(job: _job.Job, read: Any, is_text: bool, attempt: int) -> Any:
         code, output, text = 0, b"", ""
         try:
             chunks = (chunk for batch in batches for chunk in read(batch))
-            output, text = job.run(rank, chunks, is_text, generation=attempt)
+            output, text = job.run(rank, chunks, is_text, generation=attempt, attempt=attempt + 1)
         except GVWError as e:
             if job.on_loss == "wait":  # the other ranks wait for this one: its failure ends the stage
                 raise RuntimeError(f"gvw of rank {rank} failed with exit code {e.code}: {e}") from None

@@ -5,12 +5,16 @@ from __future__ import annotations
 
 import signal
 import subprocess
+import time
+import xml.etree.ElementTree as ET
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
-from gvw import GVWClassifier, GVWDataError, GVWError, _job
+from gvw import GVWClassifier, GVWDataError, GVWError, JobPlots, _job, _svg
+
+NAMES = {"svg": "http://www.w3.org/2000/svg"}
 
 
 def train(job: _job.Job, X, y, columns, attempt: int = 1) -> list[tuple[bytes, str]]:
@@ -31,6 +35,47 @@ def test_ranks_train_one_model(problem):
     assert [bool(model) for model, _ in results] == [True, False, False]
     model = _job.finish(GVWClassifier(passes=5), copy, results[0][0])
     assert model.score(X, names) > 0.9 and model.coef_.shape == (1, 50)
+
+
+def test_plots_have_the_ranks():
+    plots = JobPlots()
+
+    def rows():
+        """Data that end when the page has shown all ranks, or after a minute."""
+        yield _job.lines(["1 | a", "-1 | b"])
+        for _ in range(1200):
+            if sum(map(bool, plots._state.spans)) == 3:
+                return
+            time.sleep(0.05)
+
+    with _job.serve(["--holdout_off"], 3, "127.0.0.1", "abort", None, plots) as job, ThreadPoolExecutor(3) as threads:
+        list(threads.map(lambda rank: job.run(rank, rows(), True), range(3)))
+    assert "ranks=3, finished" in repr(plots)
+    picture = ET.fromstring(plots.svg())
+    lanes, graph = (picture.findall(path, NAMES) for path in ("svg:g[@class='lanes']/svg:rect", "svg:g[@class='graph']/svg:circle"))
+    loading = next(colour for name, colour in _svg._TIMES if name == "loading")
+    assert [rect.attrib["fill"] for rect in lanes].count(loading) >= 3
+    assert len(graph) == 3
+
+
+def test_plots_apply_the_messages():
+    """The messages have the fields that the package internal/monitor/page documents."""
+    plots = JobPlots()
+    empty = {"rows": [], "spans": [], "marks": [], "events": [], "waits": []}
+    rows = [[0, 3, -1, 0], [1, 0, -1, 0]]
+    points = [[100, 10, 0.7, 1, 1, 0.9], [200, 20, 0.5, 2, 2, 0.8]]
+    plots._state.apply(empty | {"n": 1, "at": 200, "full": True, "total": 2, "options": "", "rows": rows, "from": 0, "points": points, "parents": [-1, 0]})
+    newer = {"spans": [[0, 0, 1, -1], [0, 150, 3, -1]], "marks": [[1, 250, 2]], "events": [[260, 4, 1, "recovering"]], "from": 1, "points": [[300, 30, 0.4, 2, 3, None]]}
+    traffic = {"times": [10, 20, 30, 40], "classes": [], "edges": [[0, 1, 0, 1, 2048, 4096], [1, 0, 0, 1, 1024, 4096]]}
+    plots._state.apply(empty | newer | {"n": 1, "at": 300, "previous": {"name": "7", "points": points}, "traffic": traffic})
+    assert [point[1] for point in plots._state.points] == [10, 30]  # a message replaces the newest point
+    picture = ET.fromstring(plots.svg())
+    texts = [text.text for text in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"✕", "3 KiB/s", "waiting 40 %", "last run", "held-out", "graph of 2 ranks, 1 edge"} <= set(texts)
+    assert [len(line.attrib["points"].split()) for line in picture.findall("svg:polyline", NAMES)] == [2, 1, 2]
+    lane = [float(rect.attrib["width"]) for rect in picture.findall("svg:g[@class='lanes']/svg:rect", NAMES)]
+    times = [float(rect.attrib["width"]) for rect in picture.findall("svg:g[@class='times']/svg:rect", NAMES)]
+    assert lane == [280, 280] and times == [56, 112, 168, 224]
 
 
 def test_a_failure_names_its_cause(problem):
