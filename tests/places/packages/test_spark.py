@@ -104,7 +104,6 @@ def test_killed_executor(spark, tmp_path, caplog):
     assert got == want
 
 
-@pytest.mark.skip(reason="it did not end within 200 s on a busy machine, for a reason that is not known")
 def test_killed_task_continues_from_the_checkpoint(spark, tmp_path, caplog, monkeypatch):
     frame = vectors(spark)
     want = gvw.spark.train(frame, GVWClassifier(passes=12), ranks=2)
