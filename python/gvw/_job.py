@@ -21,14 +21,10 @@ import numpy.typing as npt
 from gvw._errors import GVWError, error
 from gvw._frames import frames
 from gvw._live import JobPlots
-from gvw._process import environment, execute
+from gvw._process import GUARD, environment, execute
 from gvw._programs import program
 
 log = logging.getLogger("gvw")
-
-# Runs a program until stdin ends. A signal ends read, too, so the program does not outlive a group of processes
-# that is stopped. The traps precede the program: a signal between it and them would end the shell only.
-_GUARD = "trap 'kill -9 $!' EXIT; trap exit HUP INT TERM; \"$0\" \"$@\" <&- & read -r _"
 
 _PAGE = re.compile(rb"page (http://[^/ ]+)/")
 _SEVERAL_PASSES = ("--passes", "--hybrid", "--bfgs", "--conjugate_gradient")
@@ -101,7 +97,7 @@ def serve(
         if plots is not None:
             words += ["--http", "127.0.0.1:0", "--http_token_file", str(token)]
         server = subprocess.Popen(
-            ["sh", "-c", _GUARD, *words],
+            ["sh", "-c", GUARD, *words],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=stderr,
@@ -114,8 +110,8 @@ def serve(
                 stderr.seek(0)
                 raise error(5, stderr.read().decode("utf-8", "replace"))
             if plots is not None:
-                stderr.seek(0)  # the page's address precedes the port
-                found = _PAGE.search(stderr.read())
+                # The page's address precedes the port. The server shares the position in the file.
+                found = _PAGE.search(os.pread(stderr.fileno(), 1 << 16, 0))
                 assert found is not None
                 plots._start(found[1].decode(), token.read_text())
             yield Job(tuple(options), ranks, host, int(port), secret, name, on_loss, checkpoint, fault)

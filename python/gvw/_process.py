@@ -34,6 +34,10 @@ class Progress:
 
 Callback = Callable[[Progress], None]
 
+# Runs a program until stdin ends. A signal ends read, too, so the program does not outlive a group of processes
+# that is stopped. The traps precede the program: a signal between it and them would end the shell only.
+GUARD = "trap 'kill -9 $!' EXIT; trap exit HUP INT TERM; \"$0\" \"$@\" <&- & read -r _"
+
 _ROW = re.compile(r"^(\S+) +(\S+) +(\d+) +(\d+\.\d+) ")
 _PASS = re.compile(r"^ *(\d+) (?:h )?(\d+\.\d+|unknown)\s")
 

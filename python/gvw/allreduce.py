@@ -17,9 +17,11 @@ from __future__ import annotations
 import functools
 import os
 import re
+import socket
 import struct
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import IO, Any, TypeVar
@@ -28,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gvw._errors import GVWError, LostError, error
-from gvw._process import filled_pipe
+from gvw._process import GUARD, filled_pipe
 from gvw._programs import program
 
 __all__ = ["Group", "LostError", "join", "run"]
@@ -36,6 +38,7 @@ __all__ = ["Group", "LostError", "join", "run"]
 T = TypeVar("T")
 
 OPERATIONS = ("sum", "max", "min", "avg", "weighted_avg", "gather")
+PORT_LIMIT = 30.0  # seconds until the port of the server must be free
 _ENDED = re.compile(r"that of rank \d+ ends after")
 _TYPES = {"float32": "f32", "float64": "f64", "int64": "i64"}
 
@@ -215,11 +218,22 @@ class Group:
             self._release()
 
 
-def _start_server(host: str, port: int) -> subprocess.Popen[bytes]:
-    """Start a server that ends with this process, also if that is killed."""
-    script = '"$0" "$@" <&- & read -r _; kill $!; wait $!'
-    words = ["sh", "-c", script, program("spanning_tree"), "--nondaemon", "--port", str(port)]
-    return subprocess.Popen(words, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+def _start_server(port: int) -> subprocess.Popen[bytes]:
+    """Start a server that ends with this process, also if that is killed.
+
+    The port may still be that of the server of an earlier attempt, which a launcher has just stopped.
+    """
+    until = time.monotonic() + PORT_LIMIT
+    while True:
+        try:
+            socket.create_server(("", port)).close()
+            break
+        except OSError as e:
+            if time.monotonic() > until:
+                raise GVWError(f"cannot start a server on the port after MASTER_PORT, {port}: {e}: choose another MASTER_PORT", 5) from None
+            time.sleep(0.05)
+    words = ["sh", "-c", GUARD, program("spanning_tree"), "--nondaemon", "--port", str(port)]
+    return subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def join() -> Group:
@@ -242,7 +256,7 @@ def join() -> Group:
         port = int(env["MASTER_PORT"]) + 1
         env["GVW_SPAN_SERVER"], env["GVW_SPAN_SERVER_PORT"] = env["MASTER_ADDR"], str(port)
         if rank == 0:
-            server = _start_server(env["MASTER_ADDR"], port)
+            server = _start_server(port)
     # A restarted job of torchrun must not meet ranks of the attempt before it.
     return Group(rank, size, 1 + int(env.get("TORCHELASTIC_RESTART_COUNT", "0")), env, server)
 

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -55,8 +57,8 @@ print(gvw.allreduce.run(train).tolist(), flush=True)
 """
 
 
-def launch(words: list[str], env: dict[str, str] | None = None) -> subprocess.Popen[str]:
-    return subprocess.Popen(words, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+def launch(words: list[str], env: dict[str, str] | None = None, start_new_session: bool = False) -> subprocess.Popen[str]:
+    return subprocess.Popen(words, env=env, start_new_session=start_new_session, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def ended(process: subprocess.Popen[str]) -> str:
@@ -113,11 +115,73 @@ def test_calls_under_gvw_run(tmp_path: Path, monkeypatch):
 def test_calls_under_torchrun(free_port, monkeypatch):
     """The variables are those that torchrun sets. Its rank 0 starts the server."""
     alone(monkeypatch)
-    ranks = []
-    for rank in range(3):
-        env = os.environ | {"RANK": str(rank), "WORLD_SIZE": "3", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port)}
-        ranks.append(launch([sys.executable, "-c", CALLS], env | {"TORCHELASTIC_RESTART_COUNT": "1"}))
+    ranks = [launch([sys.executable, "-c", CALLS], torchrun(rank, free_port, 1)) for rank in range(3)]
     assert [ended(rank) for rank in ranks] == [WANT] * 3
+
+
+def torchrun(rank: int, port: int, restarts: int) -> dict[str, str]:
+    """The variables of rank 0, 1 or 2."""
+    place = {"RANK": str(rank), "WORLD_SIZE": "3", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    return os.environ | place | {"TORCHELASTIC_RESTART_COUNT": str(restarts)}
+
+
+WAITING = """
+import numpy as np
+import gvw.allreduce
+
+group = gvw.allreduce.join()
+group.allreduce(np.ones(1))
+print("joined", flush=True)
+if group.rank == 1:
+    raise SystemExit(1)
+group.allreduce(np.ones(1))
+"""
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
+def test_restart_by_torchrun(free_port, monkeypatch, end):
+    """torchrun stops the groups of processes of all ranks when one has failed, and starts them again at once.
+
+    The new ranks need the port of the old server, and must not meet the old ranks, of which rank 2 is still alive.
+    """
+    alone(monkeypatch)
+    # With this option a lost rank does not end the old job, for which the old server would then stay.
+    waits = {"GVW_ON_LOSS": "wait"}
+    old = [launch([sys.executable, "-c", WAITING], torchrun(rank, free_port, 0) | waits, start_new_session=True) for rank in range(3)]
+    try:
+        assert [rank.stdout.readline() for rank in old] == ["joined\n"] * 3
+        old[1].wait(timeout=LIMIT)
+        os.killpg(old[0].pid, end)
+        ranks = [launch([sys.executable, "-c", CALLS], torchrun(rank, free_port, 1)) for rank in range(3)]
+        assert [ended(rank) for rank in ranks] == [WANT] * 3
+    finally:
+        for rank in old:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(rank.pid, signal.SIGKILL)
+            rank.communicate(timeout=LIMIT)
+
+
+def test_the_server_waits_for_its_port(free_port, monkeypatch):
+    alone(monkeypatch)
+    before = socket.create_server(("", free_port + 1))
+    monkeypatch.setattr(gvw.allreduce.time, "sleep", lambda _: before.close())
+    for name, value in torchrun(0, free_port, 1).items():
+        monkeypatch.setenv(name, value)
+    sums = "import numpy, gvw.allreduce\nwith gvw.allreduce.join() as group: print(group.allreduce(numpy.ones(2)).tolist())"
+    ranks = [launch([sys.executable, "-c", sums], torchrun(rank, free_port, 1)) for rank in (1, 2)]
+    with gvw.allreduce.join() as group:
+        assert before.fileno() == -1, "it has not waited"
+        assert group.allreduce(np.ones(2)).tolist() == [3, 3]
+    assert [ended(rank) for rank in ranks] == ["[3.0, 3.0]\n"] * 2
+
+
+def test_a_port_in_use_is_an_error(free_port, monkeypatch):
+    alone(monkeypatch)
+    monkeypatch.setattr(gvw.allreduce, "PORT_LIMIT", 0)
+    for name, value in torchrun(0, free_port, 0).items():
+        monkeypatch.setenv(name, value)
+    with socket.create_server(("", free_port + 1)), pytest.raises(gvw.GVWError, match="choose another MASTER_PORT"):
+        gvw.allreduce.join()
     with socket.socket() as server:  # it has ended with rank 0
         assert server.connect_ex(("127.0.0.1", free_port + 1)) != 0
 

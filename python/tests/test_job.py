@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from gvw import GVWClassifier, GVWDataError, GVWError, JobPlots, _job, _svg
+from gvw._process import GUARD
 
 NAMES = {"svg": "http://www.w3.org/2000/svg"}
 
@@ -113,7 +114,7 @@ def test_a_writer_that_fails_leaves_no_model(problem):
 
 @pytest.mark.parametrize("end", ["stdin", signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_program_ends_with_its_guard(end):
-    words = ["sh", "-c", _job._GUARD, "sh", "-c", "echo runs; exec sleep 60"]
+    words = ["sh", "-c", GUARD, "sh", "-c", "echo runs; exec sleep 60"]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as guard:
         assert guard.stdout.readline() == b"runs\n"
         if end == "stdin":
