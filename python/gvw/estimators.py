@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,10 +18,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from gvw import _model
-from gvw._errors import error
 from gvw._frames import frames
-from gvw._process import Callback, environment, run
-from gvw._programs import program
+from gvw._process import Callback, run
 
 Floats = npt.NDArray[np.float64]
 Table = tuple[Floats, Floats, float, float]  # a row of weights per class, intercepts, range of predictions
@@ -143,16 +140,12 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
                 words += ["--initial_regressor", str(old)]
             run(words, frames(X, labels.astype(np.float32), weights), self.callbacks)
             self.model_ = new.read_bytes()
-            self._weights = self._read_weights(new, Path(scratch, "bare")) if self._linear() else None
+            self._weights = self._read_weights() if self._linear() else None
 
     def _adopt(self, model: bytes) -> None:
         """Take a model that others have trained with the options of this estimator."""
-        self.model_, self._weights = model, None
-        if self._linear():
-            with tempfile.TemporaryDirectory(prefix="gvw-") as scratch:
-                path = Path(scratch, "model")
-                path.write_bytes(model)
-                self._weights = self._read_weights(path, Path(scratch, "bare"))
+        self.model_ = model
+        self._weights = self._read_weights() if self._linear() else None
 
     def _linear(self) -> bool:
         """Report whether a prediction is the product of X and coef_."""
@@ -165,14 +158,10 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
             raise AttributeError("the model is not linear in the columns: interactions and options have no coef_")
         return self._weights
 
-    def _read_weights(self, model: Path, bare: Path) -> Table:
-        """Read the weights of a model, by way of a file without its training state."""
+    def _read_weights(self) -> Table:
+        """Read the weights of the model."""
         bits, width = _bits(self.n_features_in_, self._classes(), self.fit_intercept)
-        words = [program("gvw"), "convert", "--predict_only", str(model), str(bare)]
-        done = subprocess.run(words, capture_output=True, text=True, env=environment(), check=False)
-        if done.returncode != 0:
-            raise error(done.returncode, done.stderr)
-        weights = _model.read(bare.read_bytes())
+        weights = _model.read(self.model_)
         rows = self._classes() if width > 1 else 1
         coef = np.zeros((self.n_features_in_, width))
         intercept = np.zeros(width)

@@ -204,3 +204,22 @@ def test_options_of_a_launcher_do_not_reach_the_estimator(problem, monkeypatch):
     monkeypatch.setenv("GVW_TOTAL", "4")
     GVWClassifier(passes=1).fit(X, y)
     assert os.environ["GVW_TOTAL"] == "4"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "classes"),
+    [({}, 2), ({"l1": 1e-3, "l2": 1e-4}, 2), ({"l1": 1e-5}, 3), ({"solver": "bfgs", "l2": 1.0}, 2), ({"solver": "hybrid"}, 2)],
+)
+def test_weights_are_those_of_gvw_convert(problem, tmp_path, parameters, classes):
+    """coef_ is read from a model with its training state; gvw convert --predict_only removes the state."""
+    X, y, _ = problem
+    y = y if classes == 2 else np.digitize(X[:, 0].toarray().ravel(), [0.2, 0.6])
+    model = GVWClassifier(passes=3, **parameters).fit(X, y)
+    full, bare = tmp_path / "full", tmp_path / "bare"
+    full.write_bytes(model.model_)
+    subprocess.run([program("gvw"), "convert", "--predict_only", full, bare], check=True)
+    coef, intercept = model.coef_, model.intercept_
+    model._adopt(bare.read_bytes())
+    np.testing.assert_array_equal(model.coef_, coef)
+    np.testing.assert_array_equal(model.intercept_, intercept)
+    assert np.count_nonzero(coef) > 10
