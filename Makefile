@@ -9,7 +9,7 @@
 #                   types on other systems; numeric packages on arm64 and without assembly
 # make test-hadoop  the tests on a real Hadoop, started here: Java 17, Maven, 92 MB of jars
 # make test-places  jobs that Slurm, mpirun and their like start here: Debian packages, root. Then Spark, Ray and
-#                   a notebook: packages of Python, 1.2 GB; TORCH=1 adds torchrun, 5 GB
+#                   a notebook: packages of Python, 1.2 GB, and torchrun: Debian's PyTorch, 150 MB
 # make storm        1,000 jobs of real processes that something happens to, and a table
 # make storm-net    300 jobs over networks and disks that fail, and a table; needs root
 # make storm-malt   300 jobs with shared vectors, whose processes are killed, stopped and cut off

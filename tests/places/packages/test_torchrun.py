@@ -63,6 +63,8 @@ dist.destroy_process_group()
 def torchrun(*words: str, cwd: Path) -> str:
     port = free_port()
     launcher = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", "3", "--master_addr", "127.0.0.1", "--master_port", str(port)]
+    # Debian's torchrun 1.13 has no name for the defaults of these two with Python 3.11.
+    launcher += ["--log_dir", str(cwd / "logs"), "--redirects", "1", "--tee", "2"]
     done = subprocess.run([*launcher, *words], cwd=cwd, capture_output=True, text=True, timeout=LIMIT, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr
@@ -86,14 +88,14 @@ def test_join(tmp_path: Path):
     (tmp_path / "t.vw").write_text("".join(f"{i % 2 * 2 - 1} | a:{i} b{i % 7} c{i % 13}\n" for i in range(3000)))
     options = "-d t.vw --passes 4 -k --cache_file cache --holdout_off --quiet -f".split()
     subprocess.run([program("gvw"), "run", "-n", "3", "--", *options, "want"], cwd=tmp_path, check=True, timeout=LIMIT)
-    torchrun("--no-python", program("gvw"), "run", "--join", "--", *options, "model", cwd=tmp_path)
+    torchrun("--no_python", program("gvw"), "run", "--join", "--", *options, "model", cwd=tmp_path)
     assert (tmp_path / "model").read_bytes() == (tmp_path / "want").read_bytes()
 
 
 def test_allreduce_after_a_loss(tmp_path: Path):
     """torchrun starts all ranks again, which continue from the checkpoint of rank 0."""
     (tmp_path / "sums.py").write_text(SUMS)
-    torchrun("--max-restarts", "2", "sums.py", "saved", cwd=tmp_path)
+    torchrun("--max_restarts", "2", "sums.py", "saved", cwd=tmp_path)
     assert [(tmp_path / f"saved.{rank}").read_text() for rank in range(3)] == ["[60.0, 570.0] 1\n"] * 3
 
 
