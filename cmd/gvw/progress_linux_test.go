@@ -345,11 +345,12 @@ func TestProgressBarOfSolvers(t *testing.T) {
 	}
 }
 
-// The lines of gvw run have the same fields for ranks with a solver.
+// The lines of gvw run have the same fields for ranks with a solver. The data is read six times, so that the job lasts until
+// it is interrupted.
 func TestRankLinesOfSolvers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "noisy.vw"), []byte(noisy()), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "noisy.vw"), []byte(strings.Repeat(noisy(), 6)), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	cmd, s := onTerminal(t, dir, 120, "run", "-n", "2", "--", "-d", "noisy.vw", "--loss_function", "logistic", "--holdout_off", "--hybrid", "2:400", "--termination", "0", "-b", "20", "-k", "--cache_file", "c")
