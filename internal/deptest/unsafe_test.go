@@ -32,7 +32,7 @@ var unsafeFiles = map[string]string{
 	"allreduce/verbs/system_ibverbs.go":      "C takes and returns addresses",
 	"internal/mem/cells.go":                  "views the four weights of a feature as one array, so that bounds are checked once, and tables as words",
 	"internal/mem/touched_linux.go":          "asks the system for the pages at an address",
-	"internal/mem/huge_linux.go":             "madvise takes an address",
+	"internal/mem/float32s.go":               "views a table as bytes, to request pages for them",
 }
 
 func TestUnsafeHasAReason(t *testing.T) {

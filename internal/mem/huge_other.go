@@ -5,4 +5,4 @@
 package mem
 
 // adviseHuge does nothing: this system has no such request.
-func adviseHuge([]float32) {}
+func adviseHuge([]byte) {}

@@ -24,9 +24,10 @@ type Learner struct {
 	t     table
 	rule  kernels
 
-	ahead                ahead  // see Prefetch; without features between calls of Predict and Learn
-	past                 *Past  // see Remember; nil: no weights are remembered
-	notes                *notes // of a replica; nil: none
+	numbers              *numbers // see NewCompact; nil: features have indices
+	ahead                ahead    // see Prefetch; without features between calls of Predict and Learn
+	past                 *Past    // see Remember; nil: no weights are remembered
+	notes                *notes   // of a replica; nil: none
 	eta                  float32
 	mult                 float32 // of the last update
 	unmasked             []feature.Feature
@@ -54,7 +55,10 @@ type Scalars struct {
 }
 
 // New returns a learner of loss l with weights of zero.
-func New(cfg Config, l loss.Loss) (*Learner, error) {
+func New(cfg Config, l loss.Loss) (*Learner, error) { return newLearner(cfg, l, 0) }
+
+// newLearner returns a learner whose table has room for more weights than those of cfg.
+func newLearner(cfg Config, l loss.Loss, more int) (*Learner, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -65,7 +69,7 @@ func New(cfg Config, l loss.Loss) (*Learner, error) {
 		cfg:         cfg,
 		loss:        l,
 		fixed:       fixed || cfg.FixedRange,
-		t:           newTable(&cfg, make([]float32, stride<<cfg.Bits)),
+		t:           newTable(&cfg, make([]float32, stride*(1<<cfg.Bits+more))),
 		rule:        kernelsFor(&cfg),
 		eta:         cfg.LearningRate,
 		nsx:         cfg.fakeWeight(),
@@ -89,12 +93,23 @@ func New(cfg Config, l loss.Loss) (*Learner, error) {
 //	normalized               w N rate -    N: greatest |x|
 //	adaptive and normalized  w G N rate    rate: scratch of the last update
 //
-// The caller may change them between examples, to average or to load a model.
-func (l *Learner) Weights() []float32 { return l.t.w }
+// The caller may change them between examples, to average or to load a model. Those of a compact learner are in the
+// order of their numbers, from 0 to the last number in use.
+func (l *Learner) Weights() []float32 {
+	if l.numbers != nil {
+		return l.t.w[:l.Stride()*(l.numbers.count+1)]
+	}
+	return l.t.w
+}
 
 // Use makes w, which must have the same length, the learner's weights. The caller owns the
-// previous ones.
+// previous ones. A compact learner copies w; numbers beyond those of w have weights of 0 then.
 func (l *Learner) Use(w []float32) {
+	if l.numbers != nil {
+		own := l.Weights()
+		clear(own[copy(own, w):])
+		return
+	}
 	if len(w) != len(l.t.w) {
 		panic(fmt.Sprintf("BUG: sgd: %d floats for a table of %d", len(w), len(l.t.w)))
 	}
@@ -131,6 +146,9 @@ func (l *Learner) SetScalars(s Scalars) {
 // spread over its table, it requests huge pages. That saves thousands of page faults, but makes
 // memory resident that a few features would never touch.
 func (l *Learner) Expect(fs []feature.Feature) {
+	if l.numbers != nil {
+		return // it has requested them already
+	}
 	const large = 256 << 20 // so large a table is filled by later examples, not by these
 	cell := 4 * l.Stride()
 	pages := 4*len(l.t.w)/mem.Page + 1

@@ -15,3 +15,8 @@ func (t *table) prefetch(fs []feature.Feature) {
 		prefetchCells(&t.cells[0], fs)
 	}
 }
+
+// prefetchSlots prefetches the first slot of each feature, which home returns.
+//
+//go:noescape
+func prefetchSlots(slots *uint64, n int, fs []feature.Feature)

@@ -20,3 +20,25 @@ loop:
 	JNZ  loop
 done:
 	RET
+
+// func prefetchSlots(slots *uint64, n int, fs []feature.Feature)
+TEXT ·prefetchSlots(SB), NOSPLIT, $0-40
+	MOVQ slots+0(FP), DI
+	MOVQ n+8(FP), DX
+	MOVQ fs_base+16(FP), SI
+	MOVQ fs_len+24(FP), CX
+	MOVQ $0x9e3779b97f4a7c15, R8
+	TESTQ CX, CX
+	JLE  end
+next:
+	MOVL (SI), AX
+	IMULQ R8, AX
+	SHRQ $32, AX
+	IMULQ DX, AX
+	SHRQ $32, AX
+	PREFETCHT0 (DI)(AX*8)
+	ADDQ $8, SI
+	DECQ CX
+	JNZ  next
+end:
+	RET

@@ -7,3 +7,5 @@ package sgd
 import "github.com/gvw-project/gvw/feature"
 
 func (t *table) prefetch([]feature.Feature) {}
+
+func prefetchSlots(*uint64, int, []feature.Feature) {}

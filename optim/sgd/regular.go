@@ -48,8 +48,9 @@ func (l *Learner) Materialize() {
 		l.past.Whole()
 	}
 	gravity, contraction := float32(l.gravity), float32(l.contraction)
-	for i, stride := 0, l.Stride(); i < len(l.t.w); i += stride {
-		l.t.w[i] = truncate(l.t.w[i], gravity) * contraction
+	w := l.Weights()
+	for i, stride := 0, l.Stride(); i < len(w); i += stride {
+		w[i] = truncate(w[i], gravity) * contraction
 	}
 	l.gravity, l.contraction = 0, 1
 }
