@@ -13,7 +13,6 @@ import (
 	"math"
 
 	"github.com/gvw-project/gvw/feature"
-	"github.com/gvw-project/gvw/internal/mem"
 )
 
 // Regressor is a model: a header, weights, and optionally the state for further
@@ -97,25 +96,14 @@ func Write(w io.Writer, r *Regressor) error {
 func writeWeights(bw *bufio.Writer, r *Regressor) error {
 	v := r.saved()
 	rec := make([]byte, 0, 8+4*maxFloats)
-	i := 0
-	for lo, hi := range mem.Touched(v.Data) {
-		hi = min((hi+v.Stride-1)/v.Stride*v.Stride, len(v.Data)) // a weight may lie in two pages
-		for i = max(i, lo/v.Stride*v.Stride); i < hi; i += v.Stride {
-			weight := v.Data[i : i+v.Stride]
-			if !v.any(weight) {
-				i += mem.Zeros(v.Data[i+v.Stride:hi]) / v.Stride * v.Stride
-				continue
-			}
-			rec = appendIndex(rec[:0], uint64(i/v.Stride), r.Bits)
-			for _, s := range v.Slots {
-				rec = binary.LittleEndian.AppendUint32(rec, math.Float32bits(weight[s]))
-			}
-			if _, err := bw.Write(rec); err != nil {
-				return err
-			}
+	return v.each(r.Bits, func(index uint64, weight []float32) error {
+		rec = appendIndex(rec[:0], index, r.Bits)
+		for _, s := range v.Slots {
+			rec = binary.LittleEndian.AppendUint32(rec, math.Float32bits(weight[s]))
 		}
-	}
-	return nil
+		_, err := bw.Write(rec)
+		return err
+	})
 }
 
 // saved returns the view of the floats in the file: without resume state only the weights.

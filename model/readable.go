@@ -62,26 +62,23 @@ func writeText(w io.Writer, r *Regressor, name func(index uint32) (string, bool)
 		v.Slots = v.Slots[:1]
 	}
 	var line []byte
-	for i := 0; i < len(v.Data); i += v.Stride {
-		weight := v.Data[i : i+v.Stride]
-		if !v.any(weight) {
-			continue
-		}
+	err := v.each(r.Bits, func(index uint64, weight []float32) error {
 		line = line[:0]
-		if n, known := name(uint32(i / v.Stride)); known {
+		if n, known := name(uint32(index)); known {
 			line = append(append(line, n...), ':')
 		}
-		line = strconv.AppendInt(line, int64(i/v.Stride), 10)
+		line = strconv.AppendUint(line, index, 10)
 		for k, s := range v.Slots {
 			line = append(line, ": "[min(k, 1)])
 			line = weights(line, float64(weight[s]), 32)
 		}
-		line = append(line, '\n')
-		if _, err := bw.Write(line); err != nil {
-			return fmt.Errorf("model: cannot write the readable model: %w", err)
-		}
+		_, err := bw.Write(append(line, '\n'))
+		return err
+	})
+	if err == nil {
+		err = bw.Flush()
 	}
-	if err := bw.Flush(); err != nil {
+	if err != nil {
 		return fmt.Errorf("model: cannot write the readable model: %w", err)
 	}
 	return nil

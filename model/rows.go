@@ -95,7 +95,7 @@ func textRow(number appender) func(dst []byte, i int, row []float32) []byte {
 // checkRows returns an error unless the view has all floats of the rows, in their order.
 func (r *Regressor) checkRows(v View) error {
 	k := r.RowFloats()
-	if r.Resume != nil || len(v.Slots) != k || v.Stride < k || len(v.Data) != v.Stride<<r.Bits {
+	if r.Resume != nil || v.Places != nil || len(v.Slots) != k || v.Stride < k || len(v.Data) != v.Stride<<r.Bits {
 		return fmt.Errorf("model: %d floats with stride %d of 2^%d rows: want %d floats of each row, without resume state", len(v.Slots), v.Stride, r.Bits, k)
 	}
 	for i, s := range v.Slots {

@@ -124,14 +124,14 @@ func TestWeWriteVWReads(t *testing.T) {
 		r    Regressor
 		want float64
 	}{
-		"predict only":  {Regressor{Header: base, Weights: View{weights, 4, []int{0}}}, want},
-		"resume":        {Regressor{Header: base, Resume: resume, Weights: View{weights, 4, []int{0, 1, 2}}}, want},
-		"adaptive":      {Regressor{Header: with(FloatOption("power_t", 0.4), Option{"adaptive", ""}), Resume: resume, Weights: View{weights, 4, []int{0, 1}}}, want},
-		"normalized":    {Regressor{Header: with(Option{"normalized", ""}), Resume: resume, Weights: View{weights, 4, []int{0, 2}}}, want},
-		"sgd with l2":   {Regressor{Header: with(Option{"sgd", ""}), Resume: &halved, Weights: View{weights, 4, []int{0}}}, want / 2},
-		"bfgs":          {Regressor{Header: with(Option{"bfgs", ""}), Weights: View{weights, 4, []int{0}}}, want},
-		"logistic link": {Regressor{Header: with(Option{"link", "logistic"}), Weights: View{weights, 4, []int{0}}}, 1 / (1 + math.Exp(-want))},
-		"an id":         {Regressor{Header: Header{ID: "spam-7", MinLabel: -100, MaxLabel: 100, Bits: bits}, Weights: View{weights, 4, []int{0}}}, want},
+		"predict only":  {Regressor{Header: base, Weights: View{Data: weights, Stride: 4, Slots: []int{0}}}, want},
+		"resume":        {Regressor{Header: base, Resume: resume, Weights: View{Data: weights, Stride: 4, Slots: []int{0, 1, 2}}}, want},
+		"adaptive":      {Regressor{Header: with(FloatOption("power_t", 0.4), Option{"adaptive", ""}), Resume: resume, Weights: View{Data: weights, Stride: 4, Slots: []int{0, 1}}}, want},
+		"normalized":    {Regressor{Header: with(Option{"normalized", ""}), Resume: resume, Weights: View{Data: weights, Stride: 4, Slots: []int{0, 2}}}, want},
+		"sgd with l2":   {Regressor{Header: with(Option{"sgd", ""}), Resume: &halved, Weights: View{Data: weights, Stride: 4, Slots: []int{0}}}, want / 2},
+		"bfgs":          {Regressor{Header: with(Option{"bfgs", ""}), Weights: View{Data: weights, Stride: 4, Slots: []int{0}}}, want},
+		"logistic link": {Regressor{Header: with(Option{"link", "logistic"}), Weights: View{Data: weights, Stride: 4, Slots: []int{0}}}, 1 / (1 + math.Exp(-want))},
+		"an id":         {Regressor{Header: Header{ID: "spam-7", MinLabel: -100, MaxLabel: 100, Bits: bits}, Weights: View{Data: weights, Stride: 4, Slots: []int{0}}}, want},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -25,7 +25,7 @@ func (d *Decoder) Weights(dst View) (int, error) {
 	}
 	dst = dst.fill()
 	if k := d.Header.RowFloats(); k > 0 {
-		if len(dst.Data) != dst.Stride<<d.Header.Bits || dst.Stride < k {
+		if dst.Places != nil || len(dst.Data) != dst.Stride<<d.Header.Bits || dst.Stride < k {
 			return 0, fmt.Errorf("model: got a slice of %d floats with stride %d, want 2^%d rows of %d floats", len(dst.Data), dst.Stride, d.Header.Bits, k)
 		}
 		return d.readRows(dst.Data, dst.Stride, k)
@@ -68,7 +68,12 @@ func (d *Decoder) Weights(dst View) (int, error) {
 				at := d.offset + int64(len(buf)-len(rec))
 				return n, fail(at, "weights", ErrDamaged, "weight %d has index %d, but the model has 2^%d weights", n+1, i, d.Header.Bits)
 			}
-			w := dst.Data[int(i)*dst.Stride:][:dst.Stride]
+			var w []float32
+			if dst.Places == nil {
+				w = dst.Data[int(i)*dst.Stride:][:dst.Stride]
+			} else {
+				w = dst.Places.Weight(uint32(i))
+			}
 			for k, s := range slots {
 				w[s] = math.Float32frombits(binary.LittleEndian.Uint32(rec[indexSize+4*k:]))
 			}
