@@ -214,7 +214,7 @@ func (c *Config) validateMerges(f *usage.Faults) {
 func (r *runner) averaging(passes int) (trainer.Stage, error) {
 	c := &r.cfg
 	if c.averagesSums() {
-		online, err := r.online(passes)
+		online, err := r.online(passes, false)
 		if err != nil {
 			return nil, err
 		}

@@ -87,6 +87,8 @@ type Config struct {
 	CheckMemory func(bytes uint64) error
 
 	given given
+
+	compactFrom uint64 // least bytes of a table for a compact one in its place; 0: compactBytes. Tests set it
 }
 
 // given records which settings the caller has given, before withDefaults fills in the

@@ -160,7 +160,7 @@ func (r *runner) live() (liveStage, error) {
 	case r.cfg.Learner.on():
 		return r.reduced()
 	}
-	return r.online(1)
+	return r.online(1, false)
 }
 
 // takesTurns reports whether only one session predicts at a time: the stage learns, or it has no

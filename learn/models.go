@@ -155,6 +155,13 @@ func (in *initial) intoSums(sums []sgd.ClassSums) {
 func plain(reg *model.Regressor) []float32 {
 	reg.Settle()
 	v := reg.Weights
+	if v.Places != nil {
+		w := make([]float32, 1<<reg.Bits)
+		for index, place := range v.Places.All() {
+			w[index] = v.Data[place*v.Stride]
+		}
+		return w
+	}
 	if v.Stride <= 1 {
 		return v.Data
 	}

@@ -49,7 +49,7 @@ func (r *runner) trainer() (*trainer.Trainer, error) {
 		if r.cfg.Average.on() {
 			first, err = r.averaging(r.cfg.Hybrid.SGDPasses)
 		} else {
-			first, err = r.online(r.cfg.Hybrid.SGDPasses)
+			first, err = r.online(r.cfg.Hybrid.SGDPasses, true)
 		}
 	case r.cfg.LDA.Topics > 0:
 		first, err = r.topics()
@@ -72,7 +72,7 @@ func (r *runner) trainer() (*trainer.Trainer, error) {
 		first, err = r.averaging(r.cfg.Passes)
 	default:
 		var online *sgdstage.Online
-		if online, err = r.online(r.cfg.Passes); err == nil {
+		if online, err = r.online(r.cfg.Passes, true); err == nil {
 			if first = online; r.cfg.Malt.on() {
 				first = r.async(online, online)
 			}
@@ -84,21 +84,26 @@ func (r *runner) trainer() (*trainer.Trainer, error) {
 	return trainer.New(c, first), nil
 }
 
-// online returns the stage of SGD with simple labels, for training or testing.
-func (r *runner) online(passes int) (*sgdstage.Online, error) {
+// online returns the stage of SGD with simple labels, for training or testing. steps reports whether it makes its passes
+// itself, so that its learner may be compact.
+func (r *runner) online(passes int, steps bool) (*sgdstage.Online, error) {
 	c, rule := &r.cfg, r.rule
 	// A test that writes no model needs no sums of the rule, whose slots would be read from the
 	// file in vain.
 	if c.TestOnly && !c.keeps() {
 		rule, c.Model.PredictOnly = forTesting(rule), true
 	}
-	learner, err := sgd.New(rule, r.tally.Loss)
+	compact := steps && c.compact(rule)
+	learner, err := newLearner(rule, r.tally.Loss, compact)
 	if err != nil {
 		return nil, err
 	}
-	// vw draws the initial weights before it loads a model over them.
-	c.startWeights(learner.Weights(), learner.Stride(), rule)
-	c.startConstant(learner.Weights(), learner.Stride())
+	if compact {
+		c.startConstantOf(learner)
+	} else { // vw draws the initial weights before it loads a model over them.
+		c.startWeights(learner.Weights(), learner.Stride(), rule)
+		c.startConstant(learner.Weights(), learner.Stride())
+	}
 	if err := r.load(learner, rule); err != nil {
 		return nil, err
 	}

@@ -33,6 +33,10 @@ type Reader struct {
 	// Waited adds up the nanoseconds in which passes wait for examples; nil: they are not measured.
 	Waited *atomic.Int64
 
+	// Translate returns the batch that Pass visits in place of one that it has read, until the next one; nil: the same. It
+	// cannot be set with Shuffle.
+	Translate func(*feature.Batch) *feature.Batch
+
 	// Guard is held while a pass learns, and not while it reads; nil: no lock.
 	Guard sync.Locker
 
@@ -73,7 +77,11 @@ func (r *Reader) Pass(ctx context.Context, nth int, f Visit) (err error) {
 			return err
 		}
 		r.warn(b)
-		if err := r.guarded(func() error { return r.visit(p, b, w, f) }); err != nil {
+		seen := b
+		if r.Translate != nil {
+			seen = r.Translate(b)
+		}
+		if err := r.guarded(func() error { return r.visit(p, seen, w, f) }); err != nil {
 			return err
 		}
 		if w == nil {

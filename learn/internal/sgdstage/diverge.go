@@ -60,7 +60,7 @@ func diverged(r *examples.Reader, pass int, b *feature.Batch, ex *feature.Exampl
 	}
 	weight := ""
 	if worst >= 0 {
-		weight = fmt.Sprintf("; its largest weight is number %d, %v", worst, weights[worst*stride])
+		weight = fmt.Sprintf("; its largest weight is number %d, %v", indexOf(learner, worst), weights[worst*stride])
 	}
 	which := fmt.Sprintf("example %d", r.Nth)
 	if r.Shuffled {

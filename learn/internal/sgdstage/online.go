@@ -29,8 +29,9 @@ type Online struct {
 	processor Processor
 
 	learner *sgd.Learner
-	done    int  // passes completed
-	stop    bool // the holdout loss has stopped improving
+	compact compact // of a learner that is compact
+	done    int     // passes completed
+	stop    bool    // the holdout loss has stopped improving
 
 	made  func() *model.Regressor // makes the current model
 	judge tally.Judge             // for the validation set
@@ -82,6 +83,7 @@ func (m *Online) Work(ctx context.Context) error {
 		case m.Threads > 1:
 			return m.together(ctx)
 		}
+		defer m.number()()
 		return m.Read.Pass(ctx, m.Tally.Passes, m.Visit(ctx))
 	})
 }
@@ -193,6 +195,7 @@ func (m *Online) Stay() {
 // predict returns the prediction by the current weights, within the range r.
 func (m *Online) predict(fs []feature.Feature, initial float32, r loss.Range) float32 {
 	m.learner.Range = r
+	fs = m.known(fs)
 	_, clipped := m.learner.Predict(fs, initial)
 	return clipped
 }
@@ -297,6 +300,7 @@ func (m *Online) final() *model.Regressor {
 	// The stage may stay referenced while L-BFGS runs. It must not hold tables that are not
 	// needed.
 	m.Best, m.scratch, m.replicas = nil, nil, nil
+	m.restore()
 	m.Tables.leave()
 	best := m.bestAs
 	m.bestAs = nil
@@ -322,6 +326,9 @@ func (m *Online) model() *model.Regressor {
 // adaptive sum, normalised N (gd.cc: save_load_online_state).
 func View(l *sgd.Learner, rule sgd.Config) model.View {
 	v := model.View{Data: l.Weights(), Stride: l.Stride(), Slots: []int{0}}
+	if l.Compact() {
+		v.Places = l
+	}
 	if rule.Adaptive {
 		v.Slots = append(v.Slots, 1)
 	}
