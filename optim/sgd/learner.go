@@ -55,10 +55,10 @@ type Scalars struct {
 }
 
 // New returns a learner of loss l with weights of zero.
-func New(cfg Config, l loss.Loss) (*Learner, error) { return newLearner(cfg, l, 0) }
+func New(cfg Config, l loss.Loss) (*Learner, error) { return newLearner(cfg, l, 1<<cfg.Bits) }
 
-// newLearner returns a learner whose table has room for more weights than those of cfg.
-func newLearner(cfg Config, l loss.Loss, more int) (*Learner, error) {
+// newLearner returns a learner whose table has this number of weights.
+func newLearner(cfg Config, l loss.Loss, weights int) (*Learner, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func newLearner(cfg Config, l loss.Loss, more int) (*Learner, error) {
 		cfg:         cfg,
 		loss:        l,
 		fixed:       fixed || cfg.FixedRange,
-		t:           newTable(&cfg, make([]float32, stride*(1<<cfg.Bits+more))),
+		t:           newTable(&cfg, make([]float32, stride*weights)),
 		rule:        kernelsFor(&cfg),
 		eta:         cfg.LearningRate,
 		nsx:         cfg.fakeWeight(),

@@ -121,6 +121,9 @@ func TestCompactLearnsTheSame(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if rapid.Bool().Draw(t, "grows") {
+			dense.t.use(make([]float32, dense.Stride()))
+		}
 		feat := rapid.Custom(func(t *rapid.T) feature.Feature {
 			return feature.Feature{Index: rapid.Uint32Range(0, 1<<10-1).Draw(t, "index"), Value: rapid.Float32Range(-3, 3).Draw(t, "value")}
 		})
