@@ -22,7 +22,7 @@ func TestNumbersFollowFirstOccurrences(t *testing.T) {
 		)
 		n, want := newNumbers(18), map[uint32]uint32{}
 		batches := rapid.SliceOfN(rapid.SliceOfN(index, 0, 400), 0, 6).Draw(t, "batches")
-		var src, got, expected, unknown []feature.Feature
+		var src, got, expected []feature.Feature
 		for i, batch := range batches {
 			adds := i%3 != 2
 			src, expected = src[:0], expected[:0]
@@ -32,9 +32,6 @@ func TestNumbersFollowFirstOccurrences(t *testing.T) {
 					want[at] = uint32(len(want) + 1)
 				}
 				expected = append(expected, feature.Feature{Index: want[at], Value: float32(k)})
-				if want[at] == 0 {
-					unknown = append(unknown, src[k])
-				}
 			}
 			got = append(got[:0], src...)
 			n.translate(got, got, adds) // in place
@@ -85,20 +82,18 @@ func TestNumbersGrow(t *testing.T) {
 	}
 }
 
-// compactPair returns two learners of a rule with equal results, one of them compact.
-func compactPair(t testing.TB, cfg Config) (wide, dense *Learner) {
+// newCompact returns a compact learner of 2^bits weights.
+func newCompact(t *testing.T, bits uint) *Learner {
 	t.Helper()
 	l, err := loss.New("logistic")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if wide, err = New(cfg, l); err != nil {
+	lr, err := NewCompact(Flags{Bits: bits}.Config(), l)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if dense, err = NewCompact(cfg, l); err != nil {
-		t.Fatal(err)
-	}
-	return wide, dense
+	return lr
 }
 
 // A compact learner has the predictions, the weights and the scalars of one by indices, under all rules.
@@ -165,7 +160,7 @@ func TestCompactLearnsTheSame(t *testing.T) {
 
 // All weights of a table can occur, and weights of an earlier state replace those of now.
 func TestCompactUsesEarlierWeights(t *testing.T) {
-	_, l := compactPair(t, Flags{Bits: 4}.Config())
+	l := newCompact(t, 4)
 	stride := l.Stride()
 	for i := range uint32(5) {
 		l.Weight(15 - i)[0] = float32(i + 1)
@@ -191,7 +186,7 @@ func TestCompactUsesEarlierWeights(t *testing.T) {
 
 // Learning by numbers allocates nothing, once the weights have numbers.
 func TestCompactAllocatesNothing(t *testing.T) {
-	_, l := compactPair(t, Flags{Bits: 18}.Config())
+	l := newCompact(t, 18)
 	fs, own := make([]feature.Feature, 100), make([]feature.Feature, 100)
 	for i := range fs {
 		fs[i] = feature.Feature{Index: uint32(i * 1000), Value: 1}
