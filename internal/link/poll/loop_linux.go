@@ -23,6 +23,8 @@ const (
 	// announceAfter is how long a rank waits before it announces its collective to all neighbours:
 	// those that are in another one should know soon.
 	announceAfter = 50 * time.Millisecond
+	// ctxTick is how often a sleeping rank looks at its context.
+	ctxTick = 20 * time.Millisecond
 	// clockTurns is the number of turns without progress between two looks at the clock, the
 	// context, and the links from which nothing is due.
 	clockTurns = 4
@@ -58,9 +60,6 @@ type Loop struct {
 	active []*conn // of the work under way
 	seen   uint32  // attached, when active was filled
 	all    []*conn // as of the last snapshot
-
-	cancelled <-chan struct{} // of the context whose end rings the bell
-	unhook    func() bool     // ends that
 
 	onVerbs  bool              // some links are carried by verbs streams
 	patience transport.Backoff // of waits for those
@@ -176,11 +175,7 @@ func (d *Loop) loop(ctx context.Context, done <-chan struct{}, links []*link.Lin
 				announced = true
 				d.set.Owner.Announce()
 			}
-			until := announceAfter - time.Since(idle)
-			if announced {
-				until = -1
-			}
-			if l, err := d.sleep(ctx, until); err != nil {
+			if l, err := d.sleep(ctx, announced); err != nil {
 				return l, err
 			}
 			turns, slept = 0, leastTurns
@@ -276,11 +271,8 @@ func (d *Loop) mark(conns []*conn) {
 
 // sleep waits until any connection can be read or written, or the bell rings. It watches all links, not
 // only the active ones: the end of any rank concerns the job. The order prevents a lost
-// wake-up: first asleep is set, then everything is tried once more, then it waits, at most for limit;
-// below 0, without a limit. A tick would be simpler, but each one keeps a thread of the runtime
-// awake for 10 ms, which wakes 60 times meanwhile: with many ranks on a machine that is most of its time.
-func (d *Loop) sleep(ctx context.Context, limit time.Duration) (*link.Link, error) {
-	d.hook(ctx)
+// wake-up: first asleep is set, then everything is tried once more, then it waits.
+func (d *Loop) sleep(ctx context.Context, announced bool) (*link.Link, error) {
 	d.asleep.Store(true) // from here on news ring, and earlier news are seen below
 	defer d.asleep.Store(false)
 	d.snapshot()
@@ -291,29 +283,18 @@ func (d *Loop) sleep(ctx context.Context, limit time.Duration) (*link.Link, erro
 	d.poll.Clear()
 	d.add(d.all)
 	d.poll.AddWaker(d.bell)
-	if news := armVerbs(d.all); armRings(d.all) || news || ctx.Err() != nil {
-		limit = 0
+	wait := time.Duration(-1)
+	if ctx.Done() != nil || !announced {
+		wait = ctxTick
 	}
-	d.poll.Wait(int64(limit))
+	if news := armVerbs(d.all); armRings(d.all) || news {
+		wait = 0
+	}
+	d.poll.Wait(int64(wait))
 	disarmRings(d.all)
 	d.mark(d.all)
 	d.bell.Clear()
 	return nil, nil
-}
-
-// hook rings the bell at the end of ctx. Most calls of a rank have the same context, and cost nothing.
-func (d *Loop) hook(ctx context.Context) {
-	done := ctx.Done()
-	if done == d.cancelled {
-		return
-	}
-	if d.unhook != nil {
-		d.unhook()
-	}
-	d.cancelled, d.unhook = done, nil
-	if done != nil {
-		d.unhook = context.AfterFunc(ctx, d.bell.Wake)
-	}
 }
 
 // snapshot fills all with the open connections.
@@ -363,7 +344,6 @@ func (d *Loop) Stop() {
 	d.io.Lock()
 	defer d.io.Unlock()
 	d.bell.Wake() // for the watcher: the caller may have taken the first for its own
-	d.hook(context.Background())
 	d.snapshot()
 	d.flushVerbs()
 	for _, c := range d.all {
