@@ -112,7 +112,8 @@ def serve(
             if plots is not None:
                 # The page's address precedes the port. The server shares the position in the file.
                 found = _PAGE.search(os.pread(stderr.fileno(), 1 << 16, 0))
-                assert found is not None
+                if found is None:
+                    raise GVWError("the server has printed no address of its page", 5)
                 plots._start(found[1].decode(), token.read_text())
             yield Job(tuple(options), ranks, host, int(port), secret, name, on_loss, checkpoint, fault)
             if plots is not None:

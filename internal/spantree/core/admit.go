@@ -34,12 +34,12 @@ func (m *Machine) onJoin(ev JoinReceived) {
 	}
 	if j == nil {
 		if over := m.failures.Take(f, m.Now); over != nil {
-			m.log(slog.LevelWarn, "late rank was sent the end of its job", slog.String("job", protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey}.String()),
+			m.log(slog.LevelWarn, "late rank was sent the end of its job", slog.String("job", f.Job().String()),
 				slog.Int("rank", f.RankOrNone()), slog.String("from", ev.From.Host), slog.String("why", over.Cause.Why))
 			m.sendEnd(ev, over)
 			return
 		}
-		if j, no = m.open(protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey}, int(f.Total), f.Generation); no != nil {
+		if j, no = m.open(f.Job(), int(f.Total), f.Generation); no != nil {
 			m.refuse(ev, no)
 			return
 		}
@@ -66,7 +66,7 @@ func (m *Machine) onJoin(ev JoinReceived) {
 		j.policy, j.replaceTimeout, j.slowFactor = f.OnLoss, cmp.Or(f.ReplaceTimeout, m.ReplaceTimeout), f.SlowFactor
 		j.options, j.digest, j.generation, j.owner = f.Options, f.OptionsSHA256, f.Generation, f.Owner
 		j.startTimeout = f.Elastic
-		m.rename(j, protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey})
+		m.rename(j, f.Job())
 	}
 	if no := m.learnMembers(j, f); no != nil {
 		m.refuse(ev, no)
@@ -114,11 +114,11 @@ func (m *Machine) sendEnd(ev JoinReceived, end protocol.Frame) {
 func (m *Machine) refuse(ev JoinReceived, no *refusal) {
 	f := ev.Join
 	m.refused.Add(f, no, m.Now)
-	if j := m.jobs[protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey}]; j != nil && (no.Code == protocol.OptionsDiffer || no.Code == protocol.TotalDiffers) {
+	if j := m.jobs[f.Job()]; j != nil && (no.Code == protocol.OptionsDiffer || no.Code == protocol.TotalDiffers) {
 		j.refusals.count++ // counted for each further attempt with the same values, too
 		j.refusals.newest = no.Reason
 	}
-	m.logRefusal("rank refused", slog.String("from", ev.From.Host), slog.String("job", protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey}.String()),
+	m.logRefusal("rank refused", slog.String("from", ev.From.Host), slog.String("job", f.Job().String()),
 		slog.Int("rank", f.RankOrNone()), slog.String("reason", no.Reason))
 	m.do(SendFrame{ev.Conn, &protocol.RefusedFrame{Code: no.Code, Model: no.Model, Reason: protocol.Clip(no.Reason, protocol.MaxText)}})
 	m.do(CloseConn{ev.Conn})
@@ -153,7 +153,7 @@ func (m *Machine) jobOfJoin(ev JoinReceived) (*job, *refusal) {
 	if no := m.checkFinished(f); no != nil {
 		return nil, no
 	}
-	j := m.jobs[protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey}]
+	j := m.jobs[f.Job()]
 	if j == nil && f.RunKey != "" {
 		// Earlier vw workers may have opened the job without its key.
 		if k := m.jobs[protocol.Job{UniqueID: f.UniqueID}]; k != nil && k.phase == filling && k.native == 0 {

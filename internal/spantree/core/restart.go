@@ -53,7 +53,7 @@ func (m *Machine) inGracePeriod(j *job) bool {
 // has ended it returns the job's last frame, EPOCH_END or FINISHED.
 func (m *Machine) checkEpoch(ev JoinReceived) (no *refusal, ended protocol.Frame) {
 	f := ev.Join
-	id := protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey}
+	id := f.Job()
 	j, p := m.jobs[id], m.outcomes.Find(id)
 	switch {
 	case f.Epoch.Term == math.MaxUint32, uint64(f.Epoch.Term) > uint64(m.Term)+maxAhead:

@@ -10,8 +10,8 @@ import (
 
 // A job may fail while some of its ranks have not joined yet. Such a rank would open a new job and
 // wait until its start timeout for ranks that do not come. The server therefore remembers the end
-// of the job for a while, and sends it to each of these ranks once. What follows is then the same
-// as if the rank had been in time: a launcher that restarts failed ranks restarts this one, too.
+// of the job for a while, and sends it to each of these ranks once, as if the rank had joined in
+// time. A launcher that restarts failed ranks then restarts this one, too.
 
 const (
 	failedFor = time.Minute // after which a late rank opens a new job
@@ -69,7 +69,7 @@ func (f *Failures) Add(e *Failure) {
 // returns it to each rank once. It is nil for a job without a run key: successive runs of such a
 // job have the same id, and the rank may be one of the next run.
 func (f *Failures) Take(join *protocol.JoinFrame, now time.Time) *protocol.EpochEndFrame {
-	e := f.by[protocol.Job{UniqueID: join.UniqueID, RunKey: join.RunKey}]
+	e := f.by[join.Job()]
 	if e == nil || join.RunKey == "" || e.Generation != join.Generation || now.Sub(e.At) > failedFor || !e.take(join.Rank) {
 		return nil
 	}

@@ -30,7 +30,7 @@ type content struct {
 
 // contentOf returns the values of a JOIN that must agree.
 func contentOf(f *protocol.JoinFrame) content {
-	return content{protocol.Job{UniqueID: f.UniqueID, RunKey: f.RunKey}, f.Generation, f.Total, f.OptionsSHA256, f.Owner, f.OnLoss, f.ReplaceTimeout}
+	return content{f.Job(), f.Generation, f.Total, f.OptionsSHA256, f.Owner, f.OnLoss, f.ReplaceTimeout}
 }
 
 // Refusals are the newest refusals of jobs with a run key. Without a run key, successive runs use

@@ -65,6 +65,9 @@ type JoinFrame struct {
 	Members        Members       // as known to this attempt; a restarted server learns them from it
 }
 
+// Job returns the name of the job that the attempt joins.
+func (f *JoinFrame) Job() Job { return Job{f.UniqueID, f.RunKey} }
+
 func (f *JoinFrame) code(c *wire.Coder) {
 	c.U64("unique_id", &f.UniqueID)
 	c.U32("rank", &f.Rank)
