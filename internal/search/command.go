@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/run"
@@ -78,10 +79,22 @@ func workDir(state string) (string, error) {
 		return os.MkdirTemp("", "gvw-search-")
 	}
 	dir := state + ".work"
-	if err := os.RemoveAll(dir); err != nil {
+	if err := removeLeft(dir); err != nil {
 		return "", err
 	}
 	return dir, os.Mkdir(dir, 0o700)
+}
+
+// removeLeft removes the folder of a killed search. Its trials notice its end by themselves, and may write files until
+// then, so that a removal can find the folder not empty.
+func removeLeft(dir string) error {
+	const within, pause = 10 * time.Second, 20 * time.Millisecond
+	for until := time.Now().Add(within); ; time.Sleep(pause) {
+		err := os.RemoveAll(dir)
+		if err == nil || time.Now().After(until) {
+			return err
+		}
+	}
 }
 
 // newPlan checks the options of a search and makes its strategy.
