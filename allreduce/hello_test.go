@@ -4,10 +4,10 @@ package allreduce
 
 import (
 	"encoding/binary"
-	"hash/crc32"
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/internal/crc32c"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
@@ -36,7 +36,7 @@ func newHello(e protocol.Epoch, from, to, total int, pull bool) []byte {
 	for _, n := range []int{from, to, total} {
 		b = le.AppendUint32(b, uint32(n))
 	}
-	return le.AppendUint32(b, crc32.Checksum(b, protocol.Castagnoli))
+	return le.AppendUint32(b, crc32c.Checksum(b))
 }
 
 // epochKey returns the key of the members of an epoch.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/internal/crc32c"
 	"github.com/gvw-project/gvw/internal/link"
 )
 
@@ -39,7 +40,7 @@ func (f wireFrame) kind() byte { return f[0] }
 
 // fit makes the checksum right.
 func (f wireFrame) fit() wireFrame {
-	binary.LittleEndian.PutUint32(f[8:], link.Checksum(f[link.FrameSize:]))
+	binary.LittleEndian.PutUint32(f[8:], crc32c.Checksum(f[link.FrameSize:]))
 	return f
 }
 

@@ -5,10 +5,10 @@ package cache
 import (
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"math"
 
 	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/internal/crc32c"
 )
 
 const (
@@ -39,8 +39,6 @@ const (
 	sameIndices
 	hasOver
 )
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 var le = binary.LittleEndian
 
@@ -84,7 +82,7 @@ func (e *Encoder) Append(dst []byte, b *feature.Batch) ([]byte, error) {
 }
 
 func blockSum(head, payload []byte) uint32 {
-	return crc32.Update(crc32.Checksum(head[:16], castagnoli), castagnoli, payload)
+	return crc32c.Update(crc32c.Checksum(head[:16]), payload)
 }
 
 func (e *Encoder) example(dst []byte, b *feature.Batch, ex *feature.Example) []byte {

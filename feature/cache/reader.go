@@ -5,10 +5,11 @@ package cache
 import (
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"os"
 	"slices"
+
+	"github.com/gvw-project/gvw/internal/crc32c"
 )
 
 // Block is one encoded block of the file.
@@ -118,7 +119,7 @@ func (r *Reader) header(size int64) (string, error) {
 		return "", r.corrupt(-1, 12, "%d bytes are too few, it was cut", size)
 	}
 	body := head[:int64(fixed)+k]
-	if got, want := crc32.Checksum(body, castagnoli), le.Uint32(head[len(body):]); got != want {
+	if got, want := crc32c.Checksum(body), le.Uint32(head[len(body):]); got != want {
 		return "", r.corrupt(-1, int64(len(body)), "checksum of the header %08x, it says %08x", got, want)
 	}
 	r.at = int64(len(body)) + 4
@@ -133,7 +134,7 @@ func (r *Reader) trailer() error {
 	if string(b[:4]) != lastMagic || string(b[48:]) != endMagic {
 		return r.corrupt(-1, r.end, "it has no end, it was cut or is still being copied")
 	}
-	if got, want := crc32.Checksum(b[:44], castagnoli), le.Uint32(b[44:]); got != want {
+	if got, want := crc32c.Checksum(b[:44]), le.Uint32(b[44:]); got != want {
 		return r.corrupt(-1, r.end, "checksum of the trailer %08x, it says %08x", got, want)
 	}
 	r.totals = Totals{
@@ -197,7 +198,7 @@ func (r *Reader) Next(buf []byte) (Block, error) {
 	r.seen.Blocks++
 	r.seen.Examples += uint64(le.Uint32(buf[8:]))
 	r.seen.Features += uint64(le.Uint32(buf[12:]))
-	r.seen.sums = crc32.Update(r.seen.sums, castagnoli, buf[16:20])
+	r.seen.sums = crc32c.Update(r.seen.sums, buf[16:20])
 	return block, nil
 }
 

@@ -5,9 +5,10 @@ package cache
 import (
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io/fs"
 	"os"
+
+	"github.com/gvw-project/gvw/internal/crc32c"
 )
 
 const (
@@ -102,7 +103,7 @@ func header(key *Key) []byte {
 	b = le.AppendUint32(b, version)
 	b = le.AppendUint32(b, uint32(len(text)))
 	b = append(b, text...)
-	return le.AppendUint32(b, crc32.Checksum(b, castagnoli))
+	return le.AppendUint32(b, crc32c.Checksum(b))
 }
 
 func (w *Writer) write(b []byte) error {
@@ -158,7 +159,7 @@ func (w *Writer) append(block []byte) error {
 	t.Blocks++
 	t.Examples += uint64(le.Uint32(block[8:]))
 	t.Features += uint64(le.Uint32(block[12:]))
-	t.sums = crc32.Update(t.sums, castagnoli, block[16:20])
+	t.sums = crc32c.Update(t.sums, block[16:20])
 	return w.write(block)
 }
 
@@ -213,6 +214,6 @@ func trailer(t *Totals) []byte {
 	b = le.AppendUint64(b, t.Text.Bytes)
 	b = le.AppendUint32(b, t.Text.CRC)
 	b = le.AppendUint32(b, t.sums)
-	b = le.AppendUint32(b, crc32.Checksum(b, castagnoli))
+	b = le.AppendUint32(b, crc32c.Checksum(b))
 	return append(b, endMagic...)
 }

@@ -5,13 +5,12 @@ package stream
 import (
 	"bytes"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"slices"
 	"sync"
-)
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+	"github.com/gvw-project/gvw/internal/crc32c"
+)
 
 // textReader cuts the sources into chunks at line ends. A chunk ends when it has
 // its size, or earlier, when Next waits for input: whole lines are handed on
@@ -64,7 +63,7 @@ func (t *textReader) read(s *Source) error {
 		n, err := in.Read(room)
 		text := &t.p.shard.text
 		text.Bytes += uint64(n)
-		text.CRC = crc32.Update(text.CRC, castagnoli, room[:n])
+		text.CRC = crc32c.Update(text.CRC, room[:n])
 		if idle++; n > 0 {
 			idle = 0
 		}

@@ -8,9 +8,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 
+	"github.com/gvw-project/gvw/internal/crc32c"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/wire"
 )
@@ -22,8 +22,6 @@ const (
 	maxText    = 1<<16 - 1
 	blockSize  = 256 << 10
 )
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // header identifies a checkpoint: its job and its step.
 type header struct {
@@ -47,7 +45,7 @@ func (h header) appendTo(dst []byte) []byte {
 	c := wire.Encode(append(dst, magic...))
 	runSize, textSize := uint16(len(h.run)), uint16(len(h.text))
 	h.code(&c, &runSize, &textSize)
-	sum := crc32.Update(crc32.Checksum(c.Bytes()[len(dst):], castagnoli), castagnoli, []byte(h.run+h.text))
+	sum := crc32c.Update(crc32c.Checksum(c.Bytes()[len(dst):]), []byte(h.run+h.text))
 	c.U32("crc32c", &sum)
 	return append(append(c.Bytes(), h.run...), h.text...)
 }
@@ -84,7 +82,7 @@ func readHeader(r io.Reader) (h header, err error) {
 	if _, err := io.ReadFull(r, words); err != nil {
 		return h, fmt.Errorf("it ends within its header: %w", err)
 	}
-	if binary.LittleEndian.Uint32(b[72:]) != crc32.Update(crc32.Checksum(b[:72], castagnoli), castagnoli, words) {
+	if binary.LittleEndian.Uint32(b[72:]) != crc32c.Update(crc32c.Checksum(b[:72]), words) {
 		return h, errors.New("the checksum of its header is wrong")
 	}
 	h.run, h.text = string(words[:n]), string(words[n:])
@@ -119,8 +117,8 @@ func (b blocks) Write(p []byte) (n int, err error) {
 }
 
 func (w *writer) block(p []byte) error {
-	w.sum = crc32.Update(w.sum, castagnoli, p)
-	sum := crc32.Checksum(p, castagnoli)
+	w.sum = crc32c.Update(w.sum, p)
+	sum := crc32c.Checksum(p)
 	if len(p) == 0 {
 		sum = w.sum
 	}
@@ -191,10 +189,10 @@ func (r *reader) next() ([]byte, error) {
 	if _, err := io.ReadFull(r.in, b); err != nil {
 		return nil, fmt.Errorf("it ends too early: %w", noEOF(err))
 	}
-	if crc32.Checksum(b, castagnoli) != sum {
+	if crc32c.Checksum(b) != sum {
 		return nil, errors.New("the checksum of a block is wrong")
 	}
-	r.sum = crc32.Update(r.sum, castagnoli, b)
+	r.sum = crc32c.Update(r.sum, b)
 	return b, nil
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // bottom are the packages that every package may import. They import only each other.
-var bottom = []string{"internal/fault", "internal/invariant", "internal/fmath", "internal/mem", "internal/merand", "internal/clock", "internal/plain", "internal/logformat", "internal/members", "internal/timeline", "internal/monitor/events", "internal/monitor/ranklog", "internal/monitor/traffic", "internal/wire", "option"}
+var bottom = []string{"internal/crc32c", "internal/fault", "internal/invariant", "internal/fmath", "internal/mem", "internal/merand", "internal/clock", "internal/plain", "internal/logformat", "internal/members", "internal/timeline", "internal/monitor/events", "internal/monitor/ranklog", "internal/monitor/traffic", "internal/wire", "option"}
 
 // wires are the packages that collectives and the server have in common: schedules, transports,
 // addresses and credentials.
@@ -27,6 +27,7 @@ type layer struct {
 
 var layers = []layer{
 	{"option", nil, "a type of settings is below every Config that has it"},
+	{"internal/crc32c", nil, "the bottom: a checksum is a function of bytes"},
 	{"internal/fault", bottom, "the bottom: every package may import it, so it imports none above the bottom"},
 	{"internal/invariant", bottom, "the bottom: every package may import it, so it imports none above the bottom"},
 	{"internal/fmath", bottom, "the bottom: every package may import it, so it imports none above the bottom"},
@@ -197,7 +198,7 @@ var layers = []layer{
 	{"learn/nn", slices.Concat(bottom, []string{"feature", "learn/internal/modelbytes"}), "a model learns from one example at a time: it needs no files, no job and no training loop"},
 	{"learn/lda", slices.Concat(bottom, []string{"feature", "internal/kernels"}), "topics are learned from one batch of documents at a time: that needs no files, no job and no training loop"},
 	{"learn/svm", slices.Concat(bottom, []string{"feature", "learn/internal/modelbytes"}), "a model learns from one example at a time: it needs no files, no job and no training loop"},
-	{"learn/internal/modelbytes", nil, "an encoding needs none of its models"},
+	{"learn/internal/modelbytes", []string{"internal/crc32c"}, "an encoding needs none of its models"},
 	{"learn/internal/modeltest", nil, "tests of models get the model from its package"},
 	{"learn/metric", bottom, "a metric depends on predictions and labels only"},
 	{"internal/compat", nil, "the table of vw's options, for the command, its documentation and the options of models; it needs no package"},
@@ -237,7 +238,7 @@ var foreigners = []foreign{
 	{"github.com/jcmturner/gokrb5", []string{"hdfsio/kerberos", "hdfsio/native", "hdfsio/webhdfs"}, "these clients log in by Kerberos"},
 	{"github.com/klauspost/compress", []string{"hdfsio", "feature/cache", "feature/parquet", "feature/stream"}, "only packages that read or write stored files need compression"},
 	{"gonum.org/v1/gonum", []string{"optim", "allreduce", "learn", "malt/graph"}, "kernels for vectors, and DOT files of graphs; formulas whose results must have fixed bits are in this module"},
-	{"golang.org/x/sys", []string{"internal/shm", "hdfsio", "feature", "feature/cache", "internal/mem", "internal/launch", "internal/kernels", "internal/spantree/server", "allreduce", "optim/sgd", "internal/joinflags", "internal/tools", "internal/statusline", "internal/background", "internal/serve/daemon", "malt/internal/rdmawrite", "cmd"}, "system calls stay in the outer packages; kernels query the features of the processor; a rank waits for its RDMA device"},
+	{"golang.org/x/sys", []string{"internal/shm", "hdfsio", "feature", "feature/cache", "internal/mem", "internal/launch", "internal/kernels", "internal/spantree/server", "allreduce", "optim/sgd", "internal/crc32c", "internal/joinflags", "internal/tools", "internal/statusline", "internal/background", "internal/serve/daemon", "malt/internal/rdmawrite", "cmd"}, "system calls stay in the outer packages; kernels query the features of the processor; a rank waits for its RDMA device"},
 	{"github.com/prometheus/client_golang", []string{"internal/monitor/metrics", "internal/serve/web"}, "two packages present metrics to Prometheus: the status of a server of jobs, and the counters of a server of models"},
 	{"github.com/vbauerster/mpb/v8", []string{"internal/statusline"}, "one package draws bars and moves the cursor of a terminal"},
 	{"github.com/mattn/go-runewidth", []string{"internal/statusline"}, "it counts the columns of a text as mpb does"},

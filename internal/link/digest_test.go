@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gvw-project/gvw/internal/crc32c"
 	"github.com/gvw-project/gvw/internal/link"
 )
 
@@ -34,7 +35,7 @@ type events struct {
 }
 
 func (e *events) add(what string, b []byte) {
-	e.log = append(e.log, fmt.Sprintf("%s %d %08x", what, len(b), link.Checksum(b)))
+	e.log = append(e.log, fmt.Sprintf("%s %d %08x", what, len(b), crc32c.Checksum(b)))
 }
 
 func (e *events) LinkFailed(*link.Link, error) {}

@@ -5,9 +5,9 @@ package link
 import (
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/internal/crc32c"
 )
 
 // The rank that dials sends a hello. The other rank answers with its own hello and a proof (32 bytes)
@@ -81,11 +81,6 @@ var limits = [...]uint32{
 	FrameRingOffer: MaxRingOffer, FrameRingSwitch: MaxRingSwitch, FrameUpgrade: MaxUpgrade,
 }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// Checksum returns the CRC-32C of b.
-func Checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
-
 // Frame is a frame's header.
 type Frame struct {
 	Kind, Flags byte
@@ -130,6 +125,6 @@ func DecodeFrame(b []byte, tagged bool) (Frame, error) {
 
 // AppendFrame appends a whole frame with a checksum.
 func AppendFrame(dst []byte, kind byte, payload []byte) []byte {
-	f := Frame{Kind: kind, Flags: FlagSum, Length: uint32(len(payload)), Sum: Checksum(payload)}
+	f := Frame{Kind: kind, Flags: FlagSum, Length: uint32(len(payload)), Sum: crc32c.Checksum(payload)}
 	return append(f.Append(dst), payload...)
 }

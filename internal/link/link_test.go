@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/internal/crc32c"
 	"github.com/gvw-project/gvw/internal/link"
 	"github.com/gvw-project/gvw/internal/link/netconn"
 )
@@ -75,7 +76,7 @@ func (r *rank) Next() (c link.Chunk, ok bool) {
 		c.Call = []byte("call")
 	}
 	if len(r.send)%2 == 0 {
-		c.Sum, c.Summed = link.Checksum(c.Data), true
+		c.Sum, c.Summed = crc32c.Checksum(c.Data), true
 	}
 	return c, true
 }

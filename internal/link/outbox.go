@@ -3,6 +3,7 @@
 package link
 
 import (
+	"github.com/gvw-project/gvw/internal/crc32c"
 	"github.com/gvw-project/gvw/internal/invariant"
 	"github.com/gvw-project/gvw/internal/link/upgrade"
 )
@@ -83,7 +84,7 @@ func (l *Link) composeHead(c *Chunk) {
 	if !s.NoSum {
 		f.Flags, f.Sum = FlagSum, c.Sum
 		if !c.Summed {
-			f.Sum = Checksum(c.Data)
+			f.Sum = crc32c.Checksum(c.Data)
 			l.Handler.Summed(f.Sum)
 		}
 	}

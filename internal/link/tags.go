@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/internal/crc32c"
 )
 
 // Tags are the sequences of tags of a link's two directions. A direction whose sequence is nil has
@@ -61,7 +62,7 @@ func (t *Tags) Check(f Frame, tag, payload []byte) error {
 		if !t.In.Accept(tag, f.lead(), payload) {
 			return fmt.Errorf("the tag of a %s is wrong: bytes were changed on the way, left out or put in", f.what())
 		}
-	case f.Flags&FlagSum != 0 && Checksum(payload) != f.Sum:
+	case f.Flags&FlagSum != 0 && crc32c.Checksum(payload) != f.Sum:
 		return fmt.Errorf("the checksum of a %s is wrong: a bit was flipped on the way", f.what())
 	}
 	return nil

@@ -6,9 +6,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/internal/crc32c"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/internal/wire"
@@ -72,7 +72,7 @@ func (h hello) appendTo(dst []byte) []byte {
 	}
 	c := wire.Encode(append(dst, magic...))
 	h.code(&c)
-	sum := crc32.Checksum(c.Bytes()[len(dst):], protocol.Castagnoli)
+	sum := crc32c.Checksum(c.Bytes()[len(dst):])
 	c.U32("crc32c", &sum)
 	return c.Bytes()
 }
@@ -95,7 +95,7 @@ func decodeHello(b []byte) (hello, error) {
 		return hello{}, errors.New("no rank of a gvw job: its first bytes are not those of a hello")
 	case b[7] != helloMagic[7]:
 		return hello{}, fmt.Errorf("got version %d of the protocol between ranks, want %d: install the same release on all machines", b[7], helloMagic[7])
-	case binary.LittleEndian.Uint32(b[52:]) != crc32.Checksum(b[:52], protocol.Castagnoli):
+	case binary.LittleEndian.Uint32(b[52:]) != crc32c.Checksum(b[:52]):
 		return hello{}, errors.New("the checksum of the hello is wrong")
 	}
 	h := hello{pull: string(b[:7]) == pullMagic[:7]}

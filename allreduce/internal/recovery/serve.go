@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
+	"github.com/gvw-project/gvw/internal/crc32c"
 	"github.com/gvw-project/gvw/internal/link"
 	"github.com/gvw-project/gvw/internal/mesh"
 	"github.com/gvw-project/gvw/internal/spantree/client"
@@ -105,7 +106,7 @@ func (w *frameWriter) Write(b []byte) (n int, err error) {
 }
 
 func (w *frameWriter) frame(kind byte, b []byte) error {
-	f := link.Frame{Kind: kind, Flags: link.FlagSum, Length: uint32(len(b)), Sum: link.Checksum(b)}
+	f := link.Frame{Kind: kind, Flags: link.FlagSum, Length: uint32(len(b)), Sum: crc32c.Checksum(b)}
 	w.head = f.Append(w.head[:0])
 	w.c.SetDeadline(time.Now().Add(w.patience))
 	bufs := net.Buffers{w.head, b}

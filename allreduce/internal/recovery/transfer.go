@@ -12,6 +12,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/gvw-project/gvw/internal/crc32c"
 	"github.com/gvw-project/gvw/internal/link"
 	"github.com/gvw-project/gvw/internal/mesh"
 	"github.com/gvw-project/gvw/internal/spantree/client"
@@ -235,7 +236,7 @@ func (r *frameReader) next() ([]byte, error) {
 	if _, err := io.ReadFull(r.c, b); err != nil {
 		return nil, noEOF(err)
 	}
-	if link.Checksum(b) != sum {
+	if crc32c.Checksum(b) != sum {
 		return nil, errors.New("the checksum of a part is wrong: bytes have changed on the way")
 	}
 	switch kind {

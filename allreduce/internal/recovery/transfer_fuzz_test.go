@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gvw-project/gvw/internal/crc32c"
 	"github.com/gvw-project/gvw/internal/link"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
@@ -49,7 +50,7 @@ func (canned) SetDeadline(time.Time) error { return nil }
 // nothing whose checksum is wrong.
 func FuzzTake(f *testing.F) {
 	part := func(kind byte, b []byte) []byte {
-		fr := link.Frame{Kind: kind, Flags: link.FlagSum, Length: uint32(len(b)), Sum: link.Checksum(b)}
+		fr := link.Frame{Kind: kind, Flags: link.FlagSum, Length: uint32(len(b)), Sum: crc32c.Checksum(b)}
 		return append(fr.Append(nil), b...)
 	}
 	f.Add(append(part(link.FrameData, []byte("state")), part(frameEnd, nil)...))

@@ -6,10 +6,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"reflect"
 
+	"github.com/gvw-project/gvw/internal/crc32c"
 	"github.com/gvw-project/gvw/internal/wire"
 )
 
@@ -60,7 +60,7 @@ func (t frameType) Checked() bool {
 
 // Checksum returns the CRC-32C of a frame's type, its version and its payload without the checksum.
 func Checksum(t frameType, version uint8, payload []byte) uint32 {
-	return crc32.Update(crc32.Checksum([]byte{byte(t), version}, Castagnoli), Castagnoli, payload)
+	return crc32c.Update(crc32c.Checksum([]byte{byte(t), version}), payload)
 }
 
 // The hello of the native protocol consists of three u64: magic, 1, 1. vw's own server reads it as

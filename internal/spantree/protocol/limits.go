@@ -4,7 +4,6 @@ package protocol
 
 import (
 	"errors"
-	"hash/crc32"
 )
 
 // ErrMemory is the reason why a client is refused or disconnected at the server's memory limit.
@@ -13,5 +12,3 @@ var ErrMemory = errors.New("the server's memory for clients is full")
 // MaxRanksLimit is the largest MaxRanks of a server. The members of such a job fit into one
 // EPOCH_START of at most MaxPayload bytes.
 const MaxRanksLimit = 32768
-
-var Castagnoli = crc32.MakeTable(crc32.Castagnoli)

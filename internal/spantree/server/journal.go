@@ -7,13 +7,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
+	"github.com/gvw-project/gvw/internal/crc32c"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
@@ -142,7 +142,7 @@ func readJournal(path string, data []byte) ([]protocol.Record, error) {
 			break // incomplete
 		}
 		payload := rest[journalHeader : journalHeader+size]
-		if crc32.Checksum(payload, protocol.Castagnoli) != binary.LittleEndian.Uint32(rest[4:]) {
+		if crc32c.Checksum(payload) != binary.LittleEndian.Uint32(rest[4:]) {
 			if int64(written) <= journalHeader+size {
 				break // incomplete: it is the last record
 			}
@@ -161,7 +161,7 @@ func readJournal(path string, data []byte) ([]protocol.Record, error) {
 // journalHeaderOK reports whether the checksum of a record's header is correct. Only then is its
 // length trusted.
 func journalHeaderOK(b []byte) bool {
-	return crc32.Checksum(b[:8], protocol.Castagnoli) == binary.LittleEndian.Uint32(b[8:])
+	return crc32c.Checksum(b[:8]) == binary.LittleEndian.Uint32(b[8:])
 }
 
 // appendEntry appends the encoding of a record with its header.
@@ -176,8 +176,8 @@ func appendEntry(dst []byte, r protocol.Record) ([]byte, error) {
 	}
 	head, payload := dst[start:start+journalHeader], dst[start+journalHeader:]
 	binary.LittleEndian.PutUint32(head, uint32(len(payload)))
-	binary.LittleEndian.PutUint32(head[4:], crc32.Checksum(payload, protocol.Castagnoli))
-	binary.LittleEndian.PutUint32(head[8:], crc32.Checksum(head[:8], protocol.Castagnoli))
+	binary.LittleEndian.PutUint32(head[4:], crc32c.Checksum(payload))
+	binary.LittleEndian.PutUint32(head[8:], crc32c.Checksum(head[:8]))
 	return dst, nil
 }
 

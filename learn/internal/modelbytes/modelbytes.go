@@ -32,14 +32,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"math"
+
+	"github.com/gvw-project/gvw/internal/crc32c"
 )
 
 // magicSize is the length of a magic.
 const magicSize = 8
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Encoder appends a model to a slice.
 type Encoder struct {
@@ -76,7 +75,7 @@ func (e *Encoder) Uint32s(x []uint32) {
 
 // Bytes ends the model with its checksum, and returns the slice.
 func (e *Encoder) Bytes() []byte {
-	return binary.LittleEndian.AppendUint32(e.dst, crc32.Checksum(e.dst[e.start:], castagnoli))
+	return binary.LittleEndian.AppendUint32(e.dst, crc32c.Checksum(e.dst[e.start:]))
 }
 
 // Decoder reads the arrays of a model.
@@ -91,7 +90,7 @@ func Decode(data []byte, magic string, config any) (*Decoder, error) {
 		return nil, fmt.Errorf("the data begins with %q, want %q: it is a model of another kind or version, or no model", got, magic)
 	}
 	body, sum := data[:len(data)-4], binary.LittleEndian.Uint32(data[len(data)-4:])
-	if got := crc32.Checksum(body, castagnoli); got != sum {
+	if got := crc32c.Checksum(body); got != sum {
 		return nil, fmt.Errorf("the model is damaged: checksum %08x, want %08x", got, sum)
 	}
 	n, body := binary.LittleEndian.Uint32(body[magicSize:]), body[magicSize+4:]

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/gvw-project/gvw/internal/crc32c"
 	"github.com/gvw-project/gvw/malt/graph"
 	"github.com/gvw-project/gvw/malt/internal/mailbox"
 	"github.com/gvw-project/gvw/malt/internal/pace"
@@ -112,7 +113,7 @@ func TestWholeUpdatesAreNeverTorn(t *testing.T) {
 				w.Write(update[n:])
 			case 3:
 				number++
-				if err := w.End(mailHead(Head{Iteration: number, Scale: 1}), mailbox.Checksum(0, update)); err != nil {
+				if err := w.End(mailHead(Head{Iteration: number, Scale: 1}), crc32c.Checksum(update)); err != nil {
 					rt.Fatal(err)
 				}
 			}
@@ -151,7 +152,7 @@ func TestDamageIsDroppedAndCounted(t *testing.T) {
 		o, b, w, mem := mail(t, 4, 80)
 		for i := range uint64(3) {
 			update := fillWords(10, i)
-			if err := errors.Join(w.Begin(len(update)), func() error { w.Write(update); return w.End(mailHead(Head{Round: i}), mailbox.Checksum(0, update)) }()); err != nil {
+			if err := errors.Join(w.Begin(len(update)), func() error { w.Write(update); return w.End(mailHead(Head{Round: i}), crc32c.Checksum(update)) }()); err != nil {
 				t.Fatal(err)
 			}
 		}

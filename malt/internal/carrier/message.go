@@ -4,7 +4,6 @@ package carrier
 
 import (
 	"fmt"
-	"hash/crc32"
 
 	"github.com/gvw-project/gvw/internal/link"
 	"github.com/gvw-project/gvw/internal/wire"
@@ -36,8 +35,6 @@ const (
 	// MaxDescription is the largest description of an object, in bytes.
 	MaxDescription = link.MaxCall - describeSize
 )
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Head describes an update.
 type Head struct {

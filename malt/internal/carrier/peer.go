@@ -5,8 +5,8 @@ package carrier
 import (
 	"bytes"
 	"fmt"
-	"hash/crc32"
 
+	"github.com/gvw-project/gvw/internal/crc32c"
 	"github.com/gvw-project/gvw/internal/link"
 )
 
@@ -260,7 +260,7 @@ func (p *peer) Expect(n int) ([]byte, link.Verdict, error) {
 
 // Received completes an update with its last chunk.
 func (p *peer) Received(data []byte, _ link.Frame) link.Verdict {
-	p.sum = crc32.Update(p.sum, castagnoli, data) // while it is in the caches
+	p.sum = crc32c.Update(p.sum, data) // while it is in the caches
 	if p.filled += len(data); p.filled < len(p.memory) {
 		return link.Take
 	}

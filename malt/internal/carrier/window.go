@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gvw-project/gvw/internal/crc32c"
 	"github.com/gvw-project/gvw/malt/internal/mailbox"
 )
 
@@ -65,7 +66,7 @@ func spread(windows []*window, dst []byte, keep bool, sum uint32, b []byte) ([]b
 	for len(b) > 0 {
 		block := b[:min(len(b), blockSize)]
 		b = b[len(block):]
-		sum = mailbox.Checksum(sum, block)
+		sum = crc32c.Update(sum, block)
 		for _, w := range windows {
 			w.writer.Write(block)
 		}

@@ -7,7 +7,7 @@
 //	w := mailbox.NewWriter(target, layout, key)   // the sender
 //	err := w.Begin(len(update))
 //	w.Write(update)
-//	err = w.End(mailbox.Head{Round: round}, mailbox.Checksum(0, update))
+//	err = w.End(mailbox.Head{Round: round}, crc32c.Checksum(update))
 //
 //	r := mailbox.NewReader(memory, layout, key)   // the receiver
 //	for _, m := range r.Updates(buf[:0]) {

@@ -6,8 +6,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"sync/atomic"
+
+	"github.com/gvw-project/gvw/internal/crc32c"
 )
 
 // Memory is the memory of a mailbox in its receiver's process.
@@ -77,11 +78,6 @@ func (l Layout) slot(number uint64) int {
 
 func pad(n int) int { return (n + 7) &^ 7 }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// Checksum returns the CRC-32C of what sum is the checksum of, followed by b. It begins with 0.
-func Checksum(sum uint32, b []byte) uint32 { return crc32.Update(sum, castagnoli, b) }
-
 // fields are what a slot has between its header and its payload.
 type fields struct {
 	Head
@@ -99,7 +95,7 @@ func (f *fields) put(head *[payloadAt]byte) {
 	le.PutUint64(head[checksumAt:], uint64(f.sum))
 	le.PutUint64(head[tagsAt:], f.Tags[0])
 	le.PutUint64(head[tagsAt+8:], f.Tags[1])
-	le.PutUint64(head[fieldsAt:], uint64(Checksum(0, head[roundAt:fieldsAt])))
+	le.PutUint64(head[fieldsAt:], uint64(crc32c.Checksum(head[roundAt:fieldsAt])))
 }
 
 // take reads the fields from a slot's head, and reports whether their checksum is right.
@@ -109,5 +105,5 @@ func (f *fields) take(head *[payloadAt]byte) (ok bool) {
 	f.size, f.key = int(le.Uint32(head[sizeAt:])), le.Uint32(head[keyAt:])
 	f.sum = le.Uint32(head[checksumAt:])
 	f.Tags = [2]uint64{le.Uint64(head[tagsAt:]), le.Uint64(head[tagsAt+8:])}
-	return le.Uint64(head[fieldsAt:]) == uint64(Checksum(0, head[roundAt:fieldsAt]))
+	return le.Uint64(head[fieldsAt:]) == uint64(crc32c.Checksum(head[roundAt:fieldsAt]))
 }

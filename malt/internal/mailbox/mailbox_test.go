@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/gvw-project/gvw/internal/crc32c"
 )
 
 // words is memory of the process.
@@ -55,7 +57,7 @@ func end(t testing.TB, w *Writer, text string, round uint64) {
 	half := len(text) / 2
 	w.Write([]byte(text[:half]))
 	w.Write([]byte(text[half:]))
-	if err := w.End(Head{Round: round, Sent: int64(round), Tags: [2]uint64{^round, 5}}, Checksum(0, []byte(text))); err != nil {
+	if err := w.End(Head{Round: round, Sent: int64(round), Tags: [2]uint64{^round, 5}}, crc32c.Checksum([]byte(text))); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -197,7 +199,7 @@ func TestReadingAllocatesNothing(t *testing.T) {
 				t.Fatal("cannot begin an update")
 			}
 			w.Write(update)
-			if w.End(Head{Round: 1}, Checksum(0, update)) != nil {
+			if w.End(Head{Round: 1}, crc32c.Checksum(update)) != nil {
 				t.Fatal("cannot end an update")
 			}
 		}
@@ -227,7 +229,7 @@ func FuzzReader(f *testing.F) {
 				t.Fatalf("got an update of %d bytes, want at most %d", len(u.Payload), l.Payload)
 			}
 			if p, ok := r.Copy(nil, u); ok {
-				if Checksum(0, p) != u.sum {
+				if crc32c.Checksum(p) != u.sum {
 					t.Fatal("a copy with a wrong checksum counts as intact")
 				}
 			}

@@ -2,7 +2,11 @@
 
 package mailbox
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/gvw-project/gvw/internal/crc32c"
+)
 
 // Update is an update that a reader has found.
 type Update struct {
@@ -121,7 +125,7 @@ func (r *Reader) Copy(dst []byte, u Update) ([]byte, bool) {
 
 // matches reports whether what has been read of an update is what the sender wrote.
 func (r *Reader) matches(u Update, payload []byte) bool {
-	sum := Checksum(0, payload)
+	sum := crc32c.Checksum(payload)
 	switch {
 	case !r.is(u.Number):
 		r.stats.Torn++

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/gvw-project/gvw/internal/crc32c"
 	"github.com/gvw-project/gvw/internal/shm"
 )
 
@@ -46,7 +47,7 @@ func TestCopyIsNeverTorn(t *testing.T) {
 				}
 				failed = errors.Join(failed, w.Begin(len(update)))
 				w.Write(update)
-				failed = errors.Join(failed, w.End(Head{Round: round}, Checksum(0, update)))
+				failed = errors.Join(failed, w.End(Head{Round: round}, crc32c.Checksum(update)))
 			}
 		})
 		var buf []Update

@@ -77,7 +77,7 @@ func (w *Writer) Write(b []byte) {
 	w.written += len(b)
 }
 
-// End completes the update, whose bytes have the checksum sum (Checksum), and makes it visible.
+// End completes the update, whose bytes have the checksum sum (package crc32c), and makes it visible.
 func (w *Writer) End(h Head, sum uint32) error {
 	if w.written != w.size {
 		panic(fmt.Sprintf("BUG: mailbox: an update of %d bytes has %d", w.size, w.written))

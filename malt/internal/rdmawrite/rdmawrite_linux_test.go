@@ -10,6 +10,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/verbs"
 	"github.com/gvw-project/gvw/allreduce/verbs/verbstest"
+	"github.com/gvw-project/gvw/internal/crc32c"
 	"github.com/gvw-project/gvw/malt/internal/carrier"
 	"github.com/gvw-project/gvw/malt/internal/mailbox"
 )
@@ -71,7 +72,7 @@ func write(t *testing.T, w *mailbox.Writer, update []byte) {
 		t.Fatal(err)
 	}
 	w.Write(update)
-	if err := w.End(mailbox.Head{}, mailbox.Checksum(0, update)); err != nil {
+	if err := w.End(mailbox.Head{}, crc32c.Checksum(update)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gvw-project/gvw/internal/crc32c"
 	"github.com/gvw-project/gvw/internal/shm"
 	"github.com/gvw-project/gvw/malt/internal/carrier"
 	"github.com/gvw-project/gvw/malt/internal/mailbox"
@@ -68,7 +69,7 @@ func TestUpdatesAreWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.Write(update)
-		if err := w.End(mailbox.Head{Round: uint64(n)}, mailbox.Checksum(0, update)); err != nil {
+		if err := w.End(mailbox.Head{Round: uint64(n)}, crc32c.Checksum(update)); err != nil {
 			t.Fatal(err)
 		}
 		got := r.Updates(nil)
@@ -106,7 +107,7 @@ func TestLateWritesHaveNoEffect(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Write([]byte("old"))
-	if err := w.End(mailbox.Head{}, mailbox.Checksum(0, []byte("old"))); err != nil {
+	if err := w.End(mailbox.Head{}, crc32c.Checksum([]byte("old"))); err != nil {
 		t.Fatal(err)
 	}
 	if got := r.Updates(nil); len(got) != 0 {

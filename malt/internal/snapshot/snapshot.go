@@ -32,10 +32,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"math"
 
+	"github.com/gvw-project/gvw/internal/crc32c"
 	"github.com/gvw-project/gvw/internal/wire"
 )
 
@@ -58,8 +58,6 @@ const (
 	objectSize = 24
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // Write writes objects.
 func Write(w io.Writer, objects []Object) error {
 	if len(objects) > MaxObjects {
@@ -78,7 +76,7 @@ func Write(w io.Writer, objects []Object) error {
 		description, state := uint32(len(o.Description)), uint64(len(o.State))
 		o.code(&c, &description, &state)
 		b := append(c.Bytes(), o.Description...)
-		sum := crc32.Update(crc32.Checksum(b, castagnoli), castagnoli, o.State)
+		sum := crc32c.Update(crc32c.Checksum(b), o.State)
 		for _, part := range [][]byte{b, o.State, le.AppendUint32(nil, sum)} {
 			if _, err := w.Write(part); err != nil {
 				return err
@@ -142,7 +140,7 @@ func readObject(r io.Reader) (o Object, err error) {
 		return o, tooShort(err)
 	}
 	b := body.Bytes()
-	if sum := crc32.Update(crc32.Checksum(head[:], castagnoli), castagnoli, b); sum != binary.LittleEndian.Uint32(tail[:]) {
+	if sum := crc32c.Update(crc32c.Checksum(head[:]), b); sum != binary.LittleEndian.Uint32(tail[:]) {
 		return o, errors.New("its checksum is wrong: bytes have changed on the way")
 	}
 	o.Description = b[:d:d]
