@@ -110,7 +110,7 @@ func (t *textReader) begin(s *Source) (err error) {
 	defer t.mu.Unlock()
 	t.source, t.header, t.titled, t.first = s, head, head != nil && head.own, true
 	t.line, t.empty, t.format = 1, 0, formatCheck{done: t.cfg.Format.Name != ""}
-	t.buf, t.from = slices.Grow(t.buf[:0], t.cfg.chunk()), 0
+	t.buf, t.from = emptied(t.buf, t.cfg.chunk()), 0
 	return nil
 }
 
@@ -156,7 +156,7 @@ func (t *textReader) chunk(n int, last bool) (j *job, err error) {
 			// The job gets this buffer, and leaves the one that it had.
 			own := t.take()
 			rest := t.buf[t.from+len(text):]
-			t.buf, t.from = append(slices.Grow(own.text[:0], max(t.cfg.chunk(), 2*len(rest))), rest...), 0
+			t.buf, t.from = append(emptied(own.text, max(t.cfg.chunk(), 2*len(rest))), rest...), 0
 			j = t.fill(own, text)
 		}
 	}
@@ -285,6 +285,15 @@ func (t *textReader) take() *job {
 		return j
 	}
 	return new(job)
+}
+
+// emptied returns an empty buffer of n bytes or more, which is b if it is large enough. slices.Grow would write all bytes of
+// a new one, and a small file needs few of them.
+func emptied(b []byte, n int) []byte {
+	if cap(b) < n {
+		return make([]byte, 0, n)
+	}
+	return b[:0]
 }
 
 // fill makes j the job of text, the next lines of the source.
