@@ -25,6 +25,7 @@ func main() {
 	// otherwise lowers the limit. A launcher must not lower it, since its children inherit it.
 	launcher := len(os.Args) > 1 && slices.Contains([]string{"remote", "run", "search", "supervise"}, os.Args[1])
 	crash.Abort(launcher || os.Getenv("GOTRACEBACK") == "crash")
+	delayFirstGC(os.Getenv("GOGC"))
 	p := &program{Process: &cli.Process{
 		Name: os.Args[0], Args: os.Args[1:], Env: os.Environ(),
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Exit: os.Exit,
