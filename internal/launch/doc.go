@@ -27,5 +27,7 @@
 // caller reports through Again, Without and Hung whether the job still needs the
 // worker, continues without it, or has found a worker that hangs.
 //
+// [ShareProcessors] divides the processors of a machine among the workers on it.
+//
 // [Supervised] restarts one command under another launcher.
 package launch

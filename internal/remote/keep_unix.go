@@ -31,7 +31,7 @@ func Keep(ctx context.Context, in io.Reader, dir, self string, env []string, out
 		return fmt.Errorf("the order: %w", err)
 	}
 	worker := exec.Command(self, order.Args...)
-	worker.Env = append(env, launch.EnvAttempt+"="+strconv.Itoa(order.Attempt))
+	worker.Env = append(launch.ShareProcessors(env, order.Ranks, order.Threads), launch.EnvAttempt+"="+strconv.Itoa(order.Attempt))
 	worker.Stdout, worker.Stderr = out, out
 	results, _, err := launch.Job{Grace: keeperGrace, Secret: order.Secret}.Run(ctx, []*exec.Cmd{worker})
 	end := End{Code: 126}

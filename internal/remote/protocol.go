@@ -15,6 +15,8 @@ type Order struct {
 	Dir     string   `json:"dir"`     // working directory
 	Args    []string `json:"args"`    // of gvw
 	Env     []string `json:"env"`     // variables beside those of the machine
+	Ranks   int      `json:"ranks"`   // on this machine, which share its processors; 0: not known, nothing is shared
+	Threads int      `json:"threads"` // of each rank that learn; 0: 1
 	Secret  []byte   `json:"secret"`  // of the run; nil: none
 	Offset  int64    `json:"offset"`  // bytes of the diagnostics that the tether has already
 }

@@ -139,14 +139,28 @@ func (h *remoteHosts) check(s *cli.Settings) error {
 	return nil
 }
 
-// command returns the command that connects this machine to a worker.
-func (h *remoteHosts) command(self, run string, process int, args, env []string) (name string, words []string, err error) {
+// command returns the command that connects this machine to a worker with settings w. ranks is the number of ranks of the
+// run.
+func (h *remoteHosts) command(self, run string, process, ranks int, w *cli.Settings, env []string) (name string, words []string, err error) {
 	call := remote.Call{
 		SSH: h.ssh, Host: h.of[process], Program: h.program,
-		Order: remote.Order{Run: fmt.Sprintf("%s.%d", run, process), Dir: h.dir, Args: args, Env: passed(env)},
+		Order: remote.Order{
+			Run: fmt.Sprintf("%s.%d", run, process), Dir: h.dir, Args: w.Args(), Env: passed(env),
+			Ranks: h.ranksBeside(process, ranks), Threads: threadsOf(w),
+		},
 	}
 	text, err := json.Marshal(call)
 	return self, []string{"remote", "tether", string(text)}, err
+}
+
+// ranksBeside returns the number of ranks on the host of a process. Spares wait, so they do not count.
+func (h *remoteHosts) ranksBeside(process, ranks int) (n int) {
+	for _, host := range h.of[:ranks] {
+		if host == h.of[process] {
+			n++
+		}
+	}
+	return n
 }
 
 // passed returns the variables that a worker on another machine gets. The others, such as PATH and HOME, are of this one.

@@ -40,10 +40,10 @@ func (p *launcher) runWorkers(ctx context.Context, fsys *hdfsio.URLs, all *proce
 			own = append(own, fmt.Sprintf("%s=%d", launch.EnvAttempt, 1+rank-len(pl.workers)))
 		}
 		name, args := self, w.Args()
-		if all.hosts != nil {
-			if name, args, err = all.hosts.command(self, w.Get("run_id"), rank, args, own); err != nil {
-				return err
-			}
+		if all.hosts == nil {
+			own = launch.ShareProcessors(own, len(pl.workers), threadsOf(w))
+		} else if name, args, err = all.hosts.command(self, w.Get("run_id"), rank, len(pl.workers), w, own); err != nil {
+			return err
 		}
 		cmds[rank] = all.command(rank, own, io.Discard, name, args)
 	}
@@ -79,6 +79,11 @@ func (p *launcher) runWorkers(ctx context.Context, fsys *hdfsio.URLs, all *proce
 		return errors.Join(p.rootCause(results[root], pl, logs, watch.found()), left)
 	}
 	return left
+}
+
+// threadsOf returns the number of threads by which a worker learns.
+func threadsOf(w *cli.Settings) int {
+	return max(1, int(w.Number("threads")), int(w.Number("hogwild")))
 }
 
 // removeLeft removes the temporary files of a dead process. A spare may have had any rank, so it
