@@ -10,6 +10,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/internal/kernels"
+	"github.com/gvw-project/gvw/internal/mem"
 )
 
 // The accumulations of vw (accumulate.cc): sums and averages over one slot, or all slots, of
@@ -118,6 +119,7 @@ func (g *Group) sumOfSlot(ctx context.Context, w []float32, stride, offset int, 
 func (g *Group) rescratch(n int) {
 	old := g.scratch
 	g.scratch = make([]float32, n)
+	mem.Huge(g.scratch) // each call writes all of it at once, so huge pages save faults
 	if g.Verbs() == "" {
 		return
 	}

@@ -23,7 +23,7 @@ func TestPlanOfAJobThatRecovers(t *testing.T) {
 		want     uint64 // of tables, or of vectors but for the sums in float64
 		state    uint64 // of a checkpoint
 	}{
-		{"sgd, wait", allreduce.Wait, 4, false, true, (832 + 40) * mib, 256 * mib},
+		{"sgd, wait", allreduce.Wait, 4, false, true, (832 + 80) * mib, 256 * mib},
 		{"sgd, abort", allreduce.Abort, 4, false, false, (256 + 64) * mib, 256 * mib},
 		{"sgd, one rank", allreduce.Wait, 1, false, false, 256 * mib, 256 * mib},
 		{"l-bfgs, wait", allreduce.Wait, 4, true, true, (4 + 2*15 + 2) * 64 * mib, 33 * 64 * mib},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/internal/invariant"
+	"github.com/gvw-project/gvw/internal/mem"
 )
 
 // Past is a learner's weights as they were at Remember, while the learner changes them.
@@ -23,17 +24,23 @@ type Past struct {
 	w     []float32    // the table as it is now
 	at    []uint32     // weights that are noted; one may be there again
 	old   [][4]float32 // as they were, the first one of each
+	seen  int          // features for which note has looked at a weight
 	whole []float32    // memory for the copy; nil: none was needed yet
 	done  bool         // whole is the past: nothing is noted any more
 	much  bool         // passes over this data change many weights
 }
 
-// muchOf is the share of changed weights, one in muchOf, from which Past copies the whole
-// table.
-const muchOf = 8
+// Past copies the whole table if more than one in mostOf weights change, or more than one in muchOf while the learner
+// looks at lookOf times as many features as there are weights. The copy then takes less time than the notes, and its memory
+// is that of the table.
+const (
+	mostOf = 4
+	muchOf = 8
+	lookOf = 2
+)
 
 // NotesBytes returns the greatest memory in bytes for the notes of a table of this many floats.
-func NotesBytes(floats uint64) uint64 { return floats / 4 / muchOf * (4 + 16) }
+func NotesBytes(floats uint64) uint64 { return floats / 4 / mostOf * (4 + 16) }
 
 // MarkedBy returns the slot of a weight that must be 0 in all weights when a learner of this
 // rule begins to remember them; 0: no slot.
@@ -50,6 +57,7 @@ func (l *Learner) Remember(p *Past) {
 		return
 	}
 	p.w, p.at, p.old, p.done = l.t.w, p.at[:0], p.old[:0], false
+	p.seen = 0
 	mark := l.cfg.MarkedBy()
 	if mark == 0 || p.much {
 		p.Whole()
@@ -71,6 +79,7 @@ func (p *Past) Whole() []float32 {
 	}
 	if len(p.whole) != len(p.w) {
 		p.whole = make([]float32, len(p.w))
+		mem.Huge(p.whole) // the copy writes all of it at once, so huge pages save faults
 	}
 	copy(p.whole, p.w)
 	for i, at := range slices.Backward(p.at) {
@@ -80,13 +89,28 @@ func (p *Past) Whole() []float32 {
 	return p.whole
 }
 
+// grow makes room for n more notes, and at first for as many as precede a copy of the table: only those that are written
+// take memory.
+func (p *Past) grow(n int) {
+	n += max(len(p.at), len(p.w)/4/mostOf)
+	at, old := make([]uint32, n), make([]float32, 4*n)
+	mem.Huge(mem.Floats(at))
+	mem.Huge(old)
+	cells := mem.Cells(old)
+	copy(at, p.at)
+	copy(cells, p.old)
+	p.at, p.old = at[:len(p.at)], cells[:len(p.old)]
+}
+
 // note copies the weights of fs that have not changed yet.
 func (p *Past) note(t *table, fs []feature.Feature) {
 	if p.done {
 		return
 	}
 	n := len(p.at)
-	p.at, p.old = slices.Grow(p.at, len(fs)), slices.Grow(p.old, len(fs))
+	if n+len(fs) > cap(p.at) {
+		p.grow(len(fs))
+	}
 	at, old := p.at[:n+len(fs)], p.old[:n+len(fs)]
 	for i := range fs {
 		c := &t.cells[fs[i].Index]
@@ -96,7 +120,8 @@ func (p *Past) note(t *table, fs []feature.Feature) {
 		n += int((uint64(math.Float32bits(c[normalized+1])) - 1) >> 63)
 	}
 	p.at, p.old = at[:n], old[:n]
-	if n > len(p.w)/4/muchOf {
+	p.seen += len(fs)
+	if cells := len(p.w) / 4; n > cells/mostOf || n > cells/muchOf && p.seen > lookOf*cells {
 		p.much = true
 		p.Whole()
 	}

@@ -53,15 +53,17 @@ func TestPastHasEarlierWeights(t *testing.T) {
 }
 
 // For sparse data changes are noted, not copied; where many weights change, the next pass
-// begins with a copy.
+// begins with a copy. Between an eighth and a quarter of the weights that depends on the number of features.
 func TestPastCopiesWhereMuchChanges(t *testing.T) {
 	for _, k := range []struct {
-		bits       uint
+		bits       uint // of the table
+		examples   int
+		within     uint // bits of the indices that occur
 		much, done bool
-	}{{18, false, false}, {6, true, true}} {
+	}{{18, 300, 18, false, false}, {6, 300, 6, true, true}, {12, 40, 10, false, false}, {12, 800, 10, true, true}} {
 		cfg := Flags{Bits: k.bits}.Config()
 		l := learner(t, cfg, "logistic")
-		b := batch(300, 20, k.bits)
+		b := batch(k.examples, 20, k.within)
 		var p Past
 		for range 2 {
 			unmark(l)
@@ -69,7 +71,7 @@ func TestPastCopiesWhereMuchChanges(t *testing.T) {
 			learn(l, b, 0, len(b.Examples))
 		}
 		if p.much != k.much || p.done != k.done || !k.much && (len(p.whole) > 0 || len(p.at) == 0) {
-			t.Errorf("%d bits: much %t, a copy %t of %d floats, %d notes", k.bits, p.much, p.done, len(p.whole), len(p.at))
+			t.Errorf("%d bits, %d examples: much %t, a copy %t of %d floats, %d notes", k.bits, k.examples, p.much, p.done, len(p.whole), len(p.at))
 		}
 	}
 }
