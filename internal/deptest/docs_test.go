@@ -29,6 +29,7 @@ var (
 
 // otherNames are names of other programs, formats and messages in documents.
 var otherNames = map[string]string{
+	"GOMAXPROCS":           "an environment variable of the Go runtime",
 	"KRB5CCNAME":           "an environment variable of Kerberos",
 	"LogisticRegression":   "a class of scikit-learn",
 	"PATH":                 "an environment variable of every shell",
