@@ -41,6 +41,13 @@ func FuzzLoops(f *testing.F) {
 		for i := range a.fs {
 			a.fs[i].Index = rng.Uint32N(32)
 		}
+		single, left := newTable(&Config{}, append([]float32(nil), w...)), a
+		if got, want := dot1(&single, fs, &left, u, 0), dotOneEach(&single, fs, u); !alike(got, want) {
+			t.Errorf("sum of single weights %v, want %v", got, want)
+		}
+		if took, most := len(a.fs)-len(left.fs), len(fs)/4*a.perDot; took > most {
+			t.Errorf("the dot of single weights took away %d of %d features, want at most %d", took, len(a.fs), most)
+		}
 		for _, cfg := range []Config{{Adaptive: true}, {Normalized: true}, {Adaptive: true, Normalized: true}} {
 			one, four := newTable(&cfg, append([]float32(nil), w...)), newTable(&cfg, append([]float32(nil), w...))
 			p, left := a, a
@@ -76,6 +83,7 @@ func TestLoopsRefuseForeignFeatures(t *testing.T) {
 	fs[6].Index = 16
 	for name, loop := range map[string]func(*table){
 		"dot":        func(t *table) { dot4(t, fs, &ahead{}, 0, 0) },
+		"single":     func(t *table) { t.w = t.w[:16]; dot1(t, fs, &ahead{}, 0, 0) },
 		"accumulate": func(t *table) { accumulateBoth(t, fs, &ahead{}, 1, sums{}) },
 		"apply":      func(t *table) { apply4(t, fs, &ahead{}, 1) },
 	} {

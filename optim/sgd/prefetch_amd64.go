@@ -6,14 +6,18 @@ package sgd
 
 import "github.com/gvw-project/gvw/feature"
 
+// prefetchWeights prefetches the weights of fs, of 2^shift bytes each, from w on.
+//
 //go:noescape
-func prefetchCells(cells *[4]float32, fs []feature.Feature)
+func prefetchWeights(w *float32, shift uint, fs []feature.Feature)
 
 // prefetch prefetches the weights of fs into the cache, without waiting.
 func (t *table) prefetch(fs []feature.Feature) {
+	shift := uint(2)
 	if t.cells != nil {
-		prefetchCells(&t.cells[0], fs)
+		shift = 4
 	}
+	prefetchWeights(&t.w[0], shift, fs)
 }
 
 // prefetchSlots prefetches the first slot of each feature, which home returns.

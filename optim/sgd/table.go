@@ -94,7 +94,8 @@ func kernelsFor(c *Config) kernels {
 	return k
 }
 
-func dot1(t *table, fs []feature.Feature, _ *ahead, p, _ float32) float32 {
+// dotOneEach is dot1 for one feature after the other.
+func dotOneEach(t *table, fs []feature.Feature, p float32) float32 {
 	for i := range fs {
 		p += float32(t.w[fs[i].Index] * fs[i].Value)
 	}
