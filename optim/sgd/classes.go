@@ -51,18 +51,15 @@ func (c *classBase) Scores(scores []float32, fs []feature.Feature, initial float
 // scores sets the raw score of each of the first learners.
 func (g *group) scores(scores []float32, fs []feature.Feature, initial float32) {
 	l := g.Whole
-	for i := range scores {
-		scores[i] = initial
-	}
 	switch {
 	case l.cfg.L1 != 0:
 		for i := range scores {
-			scores[i] = l.rule.dot(&g.tables[i], fs, &l.ahead, scores[i], float32(l.gravity))
+			scores[i] = l.rule.dot(&g.tables[i], fs, &l.ahead, initial, float32(l.gravity))
 		}
 	case l.t.cells == nil:
-		dots1(scores, l.t.w, fs)
+		dots1(scores, l.t.w, fs, initial)
 	default:
-		dots4(scores, l.t.cells, fs)
+		dots4(scores, l.t.cells, fs, initial)
 	}
 	contraction := float32(l.contraction)
 	for i := range scores {
@@ -70,8 +67,11 @@ func (g *group) scores(scores []float32, fs []feature.Feature, initial float32) 
 	}
 }
 
-// dots1 adds Σ w·x to the score of every class, feature by feature.
-func dots1(scores, w []float32, fs []feature.Feature) {
+// dots1 sets the score of each class to initial plus Σ w·x, summed in float32 in the order of the features.
+func dots1(scores, w []float32, fs []feature.Feature, initial float32) {
+	for i := range scores {
+		scores[i] = initial
+	}
 	for _, f := range fs {
 		row := w[f.Index:][:len(scores)]
 		for i := range scores {
@@ -80,8 +80,11 @@ func dots1(scores, w []float32, fs []feature.Feature) {
 	}
 }
 
-// dots4 is dots1 for weights of four floats.
-func dots4(scores []float32, cells [][4]float32, fs []feature.Feature) {
+// dotsEach is dots4 for one class after the other.
+func dotsEach(scores []float32, cells [][4]float32, fs []feature.Feature, initial float32) {
+	for i := range scores {
+		scores[i] = initial
+	}
 	for _, f := range fs {
 		row := cells[f.Index:][:len(scores)]
 		for i := range scores {

@@ -84,6 +84,8 @@ func TestLoopsRefuseForeignFeatures(t *testing.T) {
 	for name, loop := range map[string]func(*table){
 		"dot":        func(t *table) { dot4(t, fs, &ahead{}, 0, 0) },
 		"single":     func(t *table) { t.w = t.w[:16]; dot1(t, fs, &ahead{}, 0, 0) },
+		"scores":     func(t *table) { dots4(make([]float32, 10), t.cells, fs[:7], 0) },
+		"last score": func(t *table) { dots4(make([]float32, 30), make([][4]float32, 29), fs[:1], 0) },
 		"accumulate": func(t *table) { accumulateBoth(t, fs, &ahead{}, 1, sums{}) },
 		"apply":      func(t *table) { apply4(t, fs, &ahead{}, 1) },
 	} {
