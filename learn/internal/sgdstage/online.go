@@ -127,16 +127,17 @@ func (m *Online) Visit(ctx context.Context) examples.Visit {
 // weights are in the cache in time.
 type lookahead struct{ at uint32 }
 
-// after returns the features from where the last call stopped to distance features behind ex.
+// after returns the features from where the last call stopped to as many behind ex as ex has itself, within limits.
 // Their weights arrive before their example does, and are not evicted again until then.
 func (n *lookahead) after(b *feature.Batch, ex *feature.Example) []feature.Feature {
-	const distance = 128 // features
-	from, to := n.at, min(ex.FeatHi+distance, uint32(len(b.Features)))
-	if ex.FeatLo == ex.Hidden || from < ex.FeatHi || from > to {
+	const least, most = 128, 2048 // features: the time of a load, and an eighth of a second cache of 1 MiB
+	all := uint32(len(b.Features))
+	from, to := n.at, min(ex.FeatHi+min(max(ex.FeatHi-ex.FeatLo, least), most), all)
+	if ex.FeatLo == ex.Hidden || from < ex.FeatHi || from > min(ex.FeatHi+most, all) {
 		from = ex.FeatHi // a new batch, or shuffled examples
 	}
-	n.at = to
-	return b.Features[from:to]
+	n.at = max(from, to)
+	return b.Features[from:n.at]
 }
 
 // Exchange averages the weights, gathers the records and measures the validation set.
