@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"github.com/gvw-project/gvw/internal/mem"
 )
 
 // Weights reads the weights into dst, which holds 2^Header.Bits of them, and returns the number
@@ -59,6 +61,9 @@ func (d *Decoder) Weights(dst View) (int, error) {
 			return n, fail(d.offset, "weights", err, "")
 		}
 		buf, _ = d.r.Peek(d.r.Buffered() / size * size)
+		if n == 0 && dst.Places == nil && dense(buf, size, indexSize, 4*dst.Stride) {
+			mem.Huge(dst.Data)
+		}
 		for rec := buf; len(rec) > 0; rec = rec[size:] {
 			i := uint64(binary.LittleEndian.Uint32(rec))
 			if indexSize == 8 {
@@ -84,4 +89,33 @@ func (d *Decoder) Weights(dst View) (int, error) {
 		}
 		d.offset += int64(len(buf))
 	}
+}
+
+// dense reports whether records of a file are on more than half of the pages from the first one's to the last one's,
+// so that huge pages save page faults and cost little memory. A record has size bytes, its index indexSize. A weight
+// has cell bytes in memory. Few records tell nothing of the rest of the file.
+func dense(records []byte, size, indexSize, cell int) bool {
+	const few = 1024
+	if len(records) < few*size {
+		return false
+	}
+	var first, last, pages uint64
+	for rec := records; len(rec) > 0; rec = rec[size:] {
+		i := uint64(binary.LittleEndian.Uint32(rec))
+		if indexSize == 8 {
+			i = binary.LittleEndian.Uint64(rec)
+		}
+		page := i * uint64(cell) / mem.Page
+		switch {
+		case pages == 0:
+			first = page
+		case page == last:
+			continue
+		case page < last:
+			return false // files of vw and gvw ascend
+		}
+		last = page
+		pages++
+	}
+	return 2*pages > last-first+1
 }
