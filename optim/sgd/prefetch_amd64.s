@@ -4,8 +4,8 @@
 
 #include "textflag.h"
 
-// All prefetches of this package go to the second cache (T1). On a Zen 4 that waits for pages as well, about half of those
-// to the first cache (T0) had no effect.
+// The prefetches of this package go to the second cache (T1). On a virtual Zen 4, about half of those to the first cache
+// (T0) had no effect: see bench/README.md.
 
 // func prefetchWeights(w *float32, shift uint, fs []feature.Feature)
 TEXT ·prefetchWeights(SB), NOSPLIT, $0-40
