@@ -92,8 +92,8 @@ func (d *Decoder) Weights(dst View) (int, error) {
 }
 
 // dense reports whether records of a file are on more than half of the pages from the first one's to the last one's,
-// so that huge pages save page faults and cost little memory. A record has size bytes, its index indexSize. A weight
-// has cell bytes in memory. Few records tell nothing of the rest of the file.
+// so that huge pages save page faults and cost little memory. A record has size bytes, its index indexSize, and a weight
+// cell bytes in memory. It returns false for fewer than 1024 records, from which the rest cannot be estimated.
 func dense(records []byte, size, indexSize, cell int) bool {
 	const few = 1024
 	if len(records) < few*size {

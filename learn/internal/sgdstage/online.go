@@ -130,7 +130,7 @@ type lookahead struct{ at uint32 }
 // after returns the features from where the last call stopped to as many behind ex as ex has itself, within limits.
 // Their weights arrive before their example does, and are not evicted again until then.
 func (n *lookahead) after(b *feature.Batch, ex *feature.Example) []feature.Feature {
-	const least, most = 128, 2048 // features: the time of a load, and an eighth of a second cache of 1 MiB
+	const least, most = 128, 2048 // features: as many as cover the latency of memory, and as fill an eighth of a second cache
 	all := uint32(len(b.Features))
 	from, to := n.at, min(ex.FeatHi+min(max(ex.FeatHi-ex.FeatLo, least), most), all)
 	if ex.FeatLo == ex.Hidden || from < ex.FeatHi || from > min(ex.FeatHi+most, all) {
