@@ -20,8 +20,11 @@ type Driver interface {
 	// called under the set's lock.
 	Attach(l *Link) (Handle, error)
 	// Carry does the caller's share of the work that has begun, which goes over links. It returns
-	// after it has received from done, when the set has failed, or when ctx has ended.
+	// after it has received from done, when the set has failed, or when ctx has ended. A goroutine
+	// that sends on done, or closes it, calls Wake afterwards.
 	Carry(ctx context.Context, done <-chan struct{}, links []*Link)
+	// Wake lets Carry look at done and at the set again. It may be called under the set's lock.
+	Wake()
 	// FlushErrors writes the last frames of all links in parallel, and ends the writing. It takes
 	// FlushWithin at most.
 	FlushErrors()

@@ -85,6 +85,7 @@ func (s *Set) Seal(last []byte, from *Link) {
 		}
 		l.handle.Wake()
 	}
+	s.Driver.Wake() // there may be no open link
 }
 
 // AppendOpen appends the open links to dst.

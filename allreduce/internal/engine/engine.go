@@ -277,6 +277,7 @@ func (en *Engine) progress() {
 			en.rested = time.Now()
 		}
 		c.Done <- struct{}{}
+		en.Driver.Wake()
 	}
 }
 

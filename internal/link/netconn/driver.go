@@ -68,6 +68,9 @@ func (d *Driver) Carry(ctx context.Context, done <-chan struct{}, _ []*link.Link
 	}
 }
 
+// Wake does nothing: Carry waits for the channels.
+func (d *Driver) Wake() {}
+
 // Wake wakes the goroutines of the link that wait. A goroutine notes under the set's lock that it
 // waits, so no wake-up is lost.
 func (c *Conn) Wake() {

@@ -20,7 +20,8 @@ func TestRoundsAllocateNothing(t *testing.T) {
 			t.Run(fmt.Sprintf("shared %v, %d bytes", shared, size), func(t *testing.T) {
 				a, b := newPair(t, options{shared: shared, drops: true})
 				const rounds = 50
-				ctx := context.Background()
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
 				round := func(r *rank, peer int) func() {
 					send, expect := make([][][]byte, 2), []int{0, 0}
 					chunks := [][]byte{make([]byte, size)}

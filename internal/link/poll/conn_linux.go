@@ -57,9 +57,7 @@ type socket interface {
 func (c *conn) Wake() {
 	c.unsent.Store(true)
 	c.freed.Store(true)
-	if c.d.asleep.Load() {
-		c.d.bell.Wake()
-	}
+	c.d.bell.wake()
 }
 
 // push writes what the link has to write, once. A failed write is no failure yet: the

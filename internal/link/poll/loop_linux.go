@@ -23,8 +23,6 @@ const (
 	// announceAfter is how long a rank waits before it announces its collective to all neighbours:
 	// those that are in another one should know soon.
 	announceAfter = 50 * time.Millisecond
-	// ctxTick is how often a sleeping rank looks at its context.
-	ctxTick = 20 * time.Millisecond
 	// clockTurns is the number of turns without progress between two looks at the clock, the
 	// context, and the links from which nothing is due.
 	clockTurns = 4
@@ -44,12 +42,14 @@ const (
 //
 // The lock io belongs to the goroutine that reads and writes: the caller, the watcher, or one that
 // ends the loop. It is taken before the set's lock. Wake-ups need neither: they set atomic
-// flags, and ring the bell if the caller sleeps.
+// flags, and ring the bell if the caller sleeps. The caller sleeps without a tick, since each one
+// keeps a thread of the runtime awake for 10 ms. All that can end or change its wait therefore
+// rings: bytes and room through the poll, a link by Wake, the work and the set by Loop.Wake, a new
+// link by Attach, and the context by a hook.
 type Loop struct {
 	set      *link.Set
 	segments *shm.Segments // rings; under the set's lock
-	bell     *transport.Waker
-	asleep   atomic.Bool // the caller sleeps: news must ring the bell
+	bell     bell
 	watcher  sync.WaitGroup
 	watched  bool          // the watcher has started
 	attached atomic.Uint32 // how many links have been attached
@@ -60,6 +60,9 @@ type Loop struct {
 	active []*conn // of the work under way
 	seen   uint32  // attached, when active was filled
 	all    []*conn // as of the last snapshot
+	kept   uint32  // attached, when the watcher began to watch
+
+	silenced bool // a sleep of the work under way has cleared the bell
 
 	onVerbs  bool              // some links are carried by verbs streams
 	patience transport.Backoff // of waits for those
@@ -73,12 +76,12 @@ var loops atomic.Int32
 // New returns the driver of a set whose connections are bare sockets. It makes and opens rings by
 // segments, which may change under the set's lock.
 func New(s *link.Set, segments *shm.Segments) (link.Driver, error) {
-	bell, err := transport.NewWaker()
+	waker, err := transport.NewWaker()
 	if err != nil {
 		return nil, err
 	}
 	loops.Add(1)
-	return &Loop{set: s, segments: segments, bell: bell, patience: transport.Backoff{Tries: leastTurns, Spin: spinFor}}, nil
+	return &Loop{set: s, segments: segments, bell: bell{Waker: waker}, patience: transport.Backoff{Tries: leastTurns, Spin: spinFor}}, nil
 }
 
 // Attach takes over the socket of a link. The first one starts the watcher.
@@ -103,6 +106,9 @@ func (d *Loop) Attach(l *link.Link) (link.Handle, error) {
 // Attend wakes the watcher, which may have set a link aside until this call.
 func (d *Loop) Attend() { d.bell.Wake() }
 
+// Wake wakes the goroutine in Carry.
+func (d *Loop) Wake() { d.bell.wake() }
+
 // Upgrades returns true.
 func (d *Loop) Upgrades() bool { return true }
 
@@ -111,6 +117,10 @@ func (d *Loop) Carry(ctx context.Context, done <-chan struct{}, links []*link.Li
 	d.io.Lock()
 	d.selectActive(links)
 	l, err := d.loop(ctx, done, links)
+	if d.silenced && d.attached.Load() != d.kept {
+		d.bell.Wake() // the watcher needs the ring of Attach, too
+	}
+	d.silenced = false
 	d.io.Unlock()
 	if err != nil {
 		l.Fail(err)
@@ -175,7 +185,12 @@ func (d *Loop) loop(ctx context.Context, done <-chan struct{}, links []*link.Lin
 				announced = true
 				d.set.Owner.Announce()
 			}
-			if l, err := d.sleep(ctx, announced); err != nil {
+			limit := time.Duration(-1)
+			if !announced {
+				limit = max(0, announceAfter-time.Since(idle))
+			}
+			ended, l, err := d.sleep(ctx, done, limit)
+			if err != nil || ended {
 				return l, err
 			}
 			turns, slept = 0, leastTurns
@@ -269,32 +284,39 @@ func (d *Loop) mark(conns []*conn) {
 	}
 }
 
-// sleep waits until any connection can be read or written, or the bell rings. It watches all links, not
-// only the active ones: the end of any rank concerns the job. The order prevents a lost
-// wake-up: first asleep is set, then everything is tried once more, then it waits.
-func (d *Loop) sleep(ctx context.Context, announced bool) (*link.Link, error) {
-	d.asleep.Store(true) // from here on news ring, and earlier news are seen below
-	defer d.asleep.Store(false)
+// sleep waits until any connection can be read or written, or the bell rings, and at most for limit;
+// below 0, without a limit. It watches all links, not only the active ones: the end of any rank
+// concerns the job. Between prepare and commit everything is tried once more (see bell). ended: done
+// was received.
+func (d *Loop) sleep(ctx context.Context, done <-chan struct{}, limit time.Duration) (ended bool, l *link.Link, err error) {
+	d.bell.prepare()
+	defer d.bell.wakeUp()
 	d.snapshot()
 	moved, l, err := d.pollOnce(d.all)
 	if err != nil || moved || d.set.Over() {
-		return l, err
+		return false, l, err
+	}
+	select {
+	case <-done:
+		return true, nil, nil
+	default:
+	}
+	d.bell.hook(ctx)
+	if ctx.Err() != nil {
+		return false, nil, nil // the next turn returns
 	}
 	d.poll.Clear()
 	d.add(d.all)
-	d.poll.AddWaker(d.bell)
-	wait := time.Duration(-1)
-	if ctx.Done() != nil || !announced {
-		wait = ctxTick
+	d.poll.AddWaker(d.bell.Waker)
+	if news := armVerbs(d.all); armRings(d.all) || news || !d.bell.commit() {
+		limit = 0
 	}
-	if news := armVerbs(d.all); armRings(d.all) || news {
-		wait = 0
-	}
-	d.poll.Wait(int64(wait))
+	d.poll.Wait(int64(limit))
 	disarmRings(d.all)
 	d.mark(d.all)
 	d.bell.Clear()
-	return nil, nil
+	d.silenced = true
+	return false, nil, nil
 }
 
 // snapshot fills all with the open connections.
@@ -344,6 +366,7 @@ func (d *Loop) Stop() {
 	d.io.Lock()
 	defer d.io.Unlock()
 	d.bell.Wake() // for the watcher: the caller may have taken the first for its own
+	d.bell.hook(context.Background())
 	d.snapshot()
 	d.flushVerbs()
 	for _, c := range d.all {

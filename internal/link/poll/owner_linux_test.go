@@ -27,6 +27,8 @@ type rank struct {
 	done      chan struct{} // capacity 1
 	fail      chan error    // capacity 1: the first failure
 	announced chan struct{} // capacity 1
+
+	onAnnounce func() // called by Announce; nil: nothing
 }
 
 var _ link.Owner = (*rank)(nil)
@@ -42,6 +44,9 @@ func (r *rank) LinkFailed(_ *link.Link, err error) {
 }
 
 func (r *rank) Announce() {
+	if r.onAnnounce != nil {
+		r.onAnnounce()
+	}
 	select {
 	case r.announced <- struct{}{}:
 	default:
@@ -121,6 +126,7 @@ func (r *rank) progress() {
 		}
 	}
 	r.done <- struct{}{}
+	r.loop.Wake()
 }
 
 // begin starts a round: send and expect have the chunks, and their number, by peer.

@@ -55,6 +55,7 @@ func (d *Loop) watch() {
 // next bytes. more: some have arrived already.
 func (d *Loop) watchOnce(poll *transport.Poller) (more bool, l *link.Link, err error) {
 	d.bell.Clear()
+	d.kept = d.attached.Load() // before the snapshot, which has at least these
 	d.snapshot()
 	silenceVerbs(d.all)
 	for _, c := range d.all {
@@ -76,7 +77,7 @@ func (d *Loop) watchOnce(poll *transport.Poller) (more bool, l *link.Link, err e
 			poll.Add(c.sock.FD(), !c.held, false)
 		}
 	}
-	poll.AddWaker(d.bell)
+	poll.AddWaker(d.bell.Waker)
 	more = armVerbs(d.all)
 	return armRings(d.all) || more, nil, nil
 }
