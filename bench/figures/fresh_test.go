@@ -21,34 +21,8 @@ import (
 // committed is the directory of the committed figures.
 const committed = "../../docs/figures"
 
-// unnamed are the committed figures that were measured before tables named their commit, machine and date, with the reason why
-// they are not measured again. All of them have times of processes in them, or come from the same run as such a figure: they
-// need a machine without other work, and some hours of it.
-var unnamed = map[string]string{
-	"averaging-rounds":             "of the runs of the other averaging-rounds",
-	"averaging-rounds-a9a":         "of the run of averaging-seconds-a9a",
-	"averaging-rounds-cocoa-text":  "of the run of averaging-seconds-cocoa-text",
-	"averaging-rounds-kdd99":       "of the run of averaging-seconds-kdd99",
-	"averaging-rounds-rcv1-mini":   "of the run of averaging-seconds-rcv1-mini",
-	"averaging-seconds-a9a":        "seconds, the best of many settings of each way",
-	"averaging-seconds-cocoa-text": "seconds, the best of many settings of each way",
-	"averaging-seconds-kdd99":      "seconds, the best of many settings of each way",
-	"averaging-seconds-rcv1-mini":  "seconds, the best of many settings of each way",
-	"gantt-gradient":               "times of ranks",
-	"gantt-scatter":                "times of ranks",
-	"gantt-tree":                   "times of ranks",
-	"malt-passes-dense":            "seconds in its notes, of a quiet machine; its points were the same at 1145c0c6",
-	"malt-passes-splice":           "seconds in its notes, of a quiet machine; its points were the same at 1145c0c6",
-	"malt-passes-text":             "seconds in its notes, of a quiet machine; its points were the same at 1145c0c6",
-	"malt-stalls":                  "times of ranks, one of which stalls",
-	"malt-straggler":               "times of ranks, one of which is slow",
-	"search-a9a":                   "CPU seconds of 64 trials with each of three strategies and five seeds",
-	"topics-rounds":                "of the run of topics-seconds",
-	"topics-seconds":               "seconds",
-}
-
-// Each committed table has a picture and a header that names the command, the commit, the machine and the date, unless unnamed
-// has a reason. The figures of a cluster's speed also have a description.
+// Each committed table has a picture and a header that names the command, the commit, the machine and the date. The figures of
+// a cluster's speed also have a description.
 func TestCommittedHeaders(t *testing.T) {
 	tables, err := filepath.Glob(filepath.Join(committed, "*.csv"))
 	if err != nil || len(tables) < 20 {
@@ -63,14 +37,12 @@ func TestCommittedHeaders(t *testing.T) {
 			continue
 		}
 		h := fig.Header(string(text))
-		want := map[string]string{"command": "^go run ./bench/figures -only ", "title": ".", "notes": "."}
+		want := map[string]string{
+			"command": "^go run ./bench/figures -only ", "title": ".", "notes": ".", "commit": "^[0-9a-f]{7,40}$",
+			"machine": "^[a-z]+/[a-z0-9]+, [0-9]+ processors", "date": `^\d{4}-\d\d-\d\d$`,
+		}
 		if name == "compare" {
 			want["command"] = "^go run ./bench/compare "
-		}
-		if unnamed[name] == "" {
-			want["commit"], want["machine"], want["date"] = "^[0-9a-f]{7,40}$", "^[a-z]+/[a-z0-9]+, [0-9]+ processors", `^\d{4}-\d\d-\d\d$`
-		} else if h["commit"] != "" {
-			t.Errorf("%s names a commit: remove its row of unnamed", name)
 		}
 		if slices.Contains(described, name) {
 			want["seed"], want["alt"], want["shows"] = ".", ".", "."
@@ -90,11 +62,6 @@ func TestCommittedHeaders(t *testing.T) {
 		command, _, _ := strings.Cut(strings.TrimPrefix(h["command"], "go run ./bench/figures -only "), " ")
 		if !slices.ContainsFunc(experiments, func(e experiment) bool { return strings.HasPrefix(e.name, command) }) {
 			t.Errorf("%s: no experiment has the command %q", name, h["command"])
-		}
-	}
-	for name := range unnamed {
-		if !slices.ContainsFunc(tables, func(table string) bool { return filepath.Base(table) == name+".csv" }) {
-			t.Errorf("%s of unnamed is no table", name)
 		}
 	}
 }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,7 +19,7 @@ const (
 )
 
 // roundsTable writes the figure with the first round of each system at which the objective is near the optimum, by the
-// figures of a directory. Without any it writes nothing.
+// figures of a directory. Its origin is that of the figure that was measured last. Without any figure it writes nothing.
 func roundsTable(dir string) error {
 	paths, err := filepath.Glob(filepath.Join(dir, roundsPrefix+"*.csv"))
 	if err != nil || len(paths) == 0 {
@@ -35,6 +36,13 @@ func roundsTable(dir string) error {
 		lines, err := fig.ReadLines(path)
 		if err != nil {
 			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if h := fig.Header(string(text)); h["date"] > f.Date {
+			f.Origin = fig.Origin{Commit: h["commit"], Machine: h["machine"], Date: h["date"]}
 		}
 		for _, l := range lines {
 			if i := slices.IndexFunc(l.Points, func(p point) bool { return p.Y <= near }); i >= 0 {
