@@ -25,6 +25,12 @@ import (
 // patience bounds each wait: many times what it takes on a busy machine.
 const patience = 10 * time.Minute
 
+// lostAfter returns the silence after which a rank is lost. With hundreds of ranks for each processor one of them may not run
+// for longer than the default of 10 s. A killed rank is noticed by the end of its connection, without this wait.
+func lostAfter(ranks int) time.Duration {
+	return max(10*time.Second, time.Duration(ranks)*60*time.Millisecond)
+}
+
 // server is a spanning_tree of its own.
 type server struct {
 	cmd  *exec.Cmd
@@ -94,7 +100,8 @@ type job struct {
 	mu      sync.Mutex
 	ranks   []*exec.Cmd
 	struck  map[*exec.Cmd]bool // processes that the test has killed
-	restart int
+	restart int                // killed by the test
+	givenUp int                // live processes that the server took for lost
 	errs    []error
 }
 
@@ -125,7 +132,8 @@ func (j *job) start(ctx context.Context, rank int) (*exec.Cmd, error) {
 	cmd := exec.CommandContext(ctx, filepath.Join(bin, "gvw"),
 		"--span_server", "127.0.0.1", "--span_server_port", j.srv.port, "--unique_id", strconv.Itoa(j.id),
 		"--total", strconv.Itoa(j.total), "--node", name, "-d", "part."+name, "-f", "model."+name,
-		"-b", j.bits, "--loss_function", "logistic", "--l2", "1", "--hybrid", "2:30", "--holdout_off", "--quiet", "--on_loss", "wait")
+		"-b", j.bits, "--loss_function", "logistic", "--l2", "1", "--hybrid", "2:30", "--holdout_off", "--quiet", "--on_loss", "wait",
+		"--lost_after", lostAfter(j.total).String())
 	cmd.Dir = j.dir
 	cmd.Stderr = &harness.Buffer{}
 	j.mu.Lock()
@@ -137,7 +145,10 @@ func (j *job) start(ctx context.Context, rank int) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// watch waits for the process of a rank, and starts another one in place of each that was killed.
+// exitLost is the status of a rank that the server took for lost. A launcher starts it again.
+const exitLost = 3
+
+// watch waits for the process of a rank, and starts another one in place of each that was killed or taken for lost.
 func (j *job) watch(ctx context.Context, rank int, cmd *exec.Cmd) {
 	for {
 		err := cmd.Wait()
@@ -146,6 +157,12 @@ func (j *job) watch(ctx context.Context, rank int, cmd *exec.Cmd) {
 		j.mu.Unlock()
 		if err == nil || ctx.Err() != nil {
 			return
+		}
+		if !struck && cmd.ProcessState.ExitCode() == exitLost {
+			j.mu.Lock()
+			j.givenUp++
+			j.mu.Unlock()
+			struck = true
 		}
 		if struck {
 			if cmd, err = j.start(ctx, rank); err == nil {

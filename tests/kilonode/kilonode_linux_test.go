@@ -126,6 +126,7 @@ func TestKilonode(t *testing.T) {
 	took := time.Since(rested)
 	peak, cpu := srv.uses(t)
 	t.Logf("%d ranks at -b %d: started in %.1f s, wired %.2f s after the last start, trained in %.1f s", ranks, size, started.Sub(began).Seconds(), wired.Sub(started).Seconds(), took.Seconds())
+	t.Logf("taken for lost: %d ranks", j.givenUp)
 	t.Logf("a rank at rest: at most %d sockets, %.1f MiB of its own", sockets, float64(private)/(1<<20))
 	t.Logf("the server: %.1f MiB at most, %.2f s of CPU", float64(peak)/(1<<20), cpu.Seconds())
 	if most := maxSockets(ranks, size); sockets > most {
@@ -180,7 +181,7 @@ func TestKilonode(t *testing.T) {
 		began := time.Now()
 		kill(j)
 		got := j.wait()
-		t.Logf("job %d: %d processes killed, trained in %.1f s", id, j.restart, time.Since(began).Seconds())
+		t.Logf("job %d: %d processes killed, %d taken for lost, trained in %.1f s", id, j.restart, j.givenUp, time.Since(began).Seconds())
 		if j.restart == 0 {
 			t.Errorf("job %d: no process was killed", id)
 		}
@@ -198,7 +199,7 @@ func atRest(t *testing.T, j *job, most int) (sockets, private int) {
 	if err := last.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	// Connections of the handshakes may still be open. A rank is lost after 10 s.
+	// Connections of the handshakes may still be open. A rank is lost after 10 s or more.
 	harness.Until(3*time.Second, 100*time.Millisecond, func() bool {
 		sockets, private = 0, 0
 		for rank := 0; rank < j.total-1; rank += max(1, j.total/50) {
