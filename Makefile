@@ -7,7 +7,7 @@
 # make test-all     everything that must hold before a commit lands, as in CI: < 25 min
 # make test-portable
 #                   types on other systems; numeric packages on arm64 and without assembly
-# make test-hadoop  the tests on a real Hadoop, started here: Java 17, Maven, 92 MB of jars
+# make test-hadoop  the tests on a real Hadoop, started here: Java 17, Maven, 100 MB of jars
 # make test-places  jobs that Slurm, mpirun and their like start here: Debian packages, root. Then Spark, Ray and
 #                   a notebook: packages of Python, 1.2 GB, and torchrun: Debian's PyTorch, 150 MB
 # make storm        1,000 jobs of real processes that something happens to, and a table

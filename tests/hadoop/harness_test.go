@@ -48,7 +48,7 @@ const (
 
 func startAndRun(m *testing.M) (code int, err error) {
 	if os.Getenv("GVW_HADOOP") != "1" {
-		shared.why = "needs a real Hadoop: make test-hadoop starts one (Java 17, Maven, 92 MB of jars, minutes)"
+		shared.why = "needs a real Hadoop: make test-hadoop starts one (Java 17, Maven, 100 MB of jars, minutes)"
 		return m.Run(), nil
 	}
 	ctx := context.Background()

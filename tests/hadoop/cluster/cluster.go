@@ -31,6 +31,7 @@ const (
 	ResourceManager  = "resourcemanager"
 	NodeManager      = "nodemanager"
 	JobHistoryServer = "jobhistoryserver"
+	ZooKeeper        = "zookeeper" // of the registry of services; StartDaemon starts it
 )
 
 // startWithin bounds the start of a daemon: 10 s on an idle machine, much more on a busy one.
@@ -130,7 +131,7 @@ func (c *Cluster) Stop() error {
 		stop(NodeManager + strconv.Itoa(k+1))
 	}
 	wait.Wait()
-	for _, name := range []string{ResourceManager, JobHistoryServer, DataNode, NameNode} {
+	for _, name := range []string{ResourceManager, JobHistoryServer, ZooKeeper, DataNode, NameNode} {
 		stop(name)
 	}
 	wait.Wait()

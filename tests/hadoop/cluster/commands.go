@@ -27,7 +27,7 @@ case "$name $what" in
 "mapred streaming") HADOOP_ROOT_LOGGER=${HADOOP_ROOT_LOGGER:-INFO,console} run org.apache.hadoop.streaming.HadoopStreaming "$@" ;;
 "mapred job") run org.apache.hadoop.mapred.JobClient "$@" ;;
 "yarn org.apache."*) HADOOP_ROOT_LOGGER=${HADOOP_ROOT_LOGGER:-INFO,console} run "$what" "$@" ;;
-"yarn application") run org.apache.hadoop.yarn.client.cli.ApplicationCLI application "$@" ;;
+"yarn application" | "yarn app") run org.apache.hadoop.yarn.client.cli.ApplicationCLI "$what" "$@" ;;
 *) echo "$name: this small one knows no $what" >&2; exit 1 ;;
 esac
 `

@@ -70,6 +70,7 @@ const (
 	historyAdmin
 	nameHTTPS
 	dataHTTPS
+	registryZK
 	nodePorts  = 20 // ten ports of each NodeManager from here on
 	sparePorts = nodePorts + 10*maxNodes
 )

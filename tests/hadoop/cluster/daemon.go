@@ -53,8 +53,8 @@ func (c *Cluster) StartDaemon(name string) error {
 	return os.WriteFile(c.pidFile(name), []byte(strconv.Itoa(d.pid)), 0o644)
 }
 
-// call returns the program of a daemon. All accept generic options, so that one configuration
-// serves all.
+// call returns the program of a daemon. Those of Hadoop accept generic options, so that one
+// configuration serves all.
 func (c *Cluster) call(name string) (heap, class string, args []string, err error) {
 	switch name {
 	case NameNode:
@@ -63,6 +63,8 @@ func (c *Cluster) call(name string) (heap, class string, args []string, err erro
 		return "256m", "org.apache.hadoop.hdfs.server.datanode.DataNode", nil, nil
 	case ResourceManager:
 		return "300m", "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager", nil, nil
+	case ZooKeeper:
+		return "64m", "org.apache.zookeeper.server.ZooKeeperServerMain", []string{filepath.Join(c.conf(), "zoo.cfg")}, nil
 	case JobHistoryServer:
 		return "200m", "org.apache.hadoop.mapreduce.v2.hs.JobHistoryServer", nil, nil
 	}

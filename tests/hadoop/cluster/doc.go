@@ -4,7 +4,7 @@
 // ResourceManager, NodeManagers and JobHistoryServer, each a process of its own, of the
 // jars that Apache publishes. Java 17 and Maven are all it needs.
 //
-//	jars, err := cluster.Fetch(ctx, cache, javaHome)          // once: 92 MB from Maven Central
+//	jars, err := cluster.Fetch(ctx, cache, javaHome)          // once: 100 MB from Maven Central
 //	c, err := cluster.Start(ctx, cluster.Config{Dir: dir, Jars: jars, Java: javaHome, Nodes: 2})
 //	defer c.Stop()
 //	c.Command(ctx, "hadoop", "fs", "-put", "x.vw", "/in").Run()

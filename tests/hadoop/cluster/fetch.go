@@ -19,7 +19,7 @@ import (
 const Version = "3.4.2"
 
 // list is the version of pom.xml: jars that an older one named are fetched again.
-const list = "2"
+const list = "3"
 
 //go:embed pom.xml
 var pom []byte

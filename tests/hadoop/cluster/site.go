@@ -38,6 +38,7 @@ func (c *Cluster) sites() map[string]map[string]string {
 			"hadoop.http.staticuser.user":       c.cfg.User,
 			"ipc.client.connect.max.retries":    "50",
 			"ipc.client.connect.retry.interval": "200",
+			"hadoop.registry.zk.quorum":         c.at(loop, registryZK),
 		},
 		"hdfs-site.xml": {
 			"dfs.replication":                                           "1",
@@ -95,6 +96,9 @@ func (c *Cluster) sites() map[string]map[string]string {
 			// Without a scheme the path would be in HDFS, which may not run yet.
 			"yarn.node-attribute.fs-store.root-dir": "file://" + filepath.Join(dir, "tmp/node-attribute"),
 			"yarn.timeline-service.enabled":         "false",
+			// The ResourceManager accepts services (yarn app -launch).
+			"yarn.webapp.api-service.enable": "true",
+			"yarn.service.classpath":         c.classPath(","), // of their ApplicationMasters
 		},
 		"mapred-site.xml": {
 			"mapreduce.framework.name":                              "yarn",
@@ -197,6 +201,12 @@ log4j.appender.console.layout.ConversionPattern=%d{ISO8601} %p %c{2}: %m%n
 log4j.logger.org.apache.hadoop.util.NativeCodeLoader=ERROR
 `
 
+// zooKeeper returns the configuration of the registry of services.
+func (c *Cluster) zooKeeper() string {
+	return fmt.Sprintf("dataDir=%s\nclientPort=%d\nclientPortAddress=127.0.0.1\nadmin.enableServer=false\n",
+		filepath.Join(c.cfg.Dir, "zookeeper"), c.cfg.Port+registryZK)
+}
+
 // writeConf writes the configuration.
 func (c *Cluster) writeConf() error {
 	if err := os.MkdirAll(c.conf(), 0o755); err != nil {
@@ -216,6 +226,9 @@ func (c *Cluster) writeConf() error {
 		if err := os.WriteFile(filepath.Join(c.conf(), name), siteXML(site), 0o644); err != nil {
 			return err
 		}
+	}
+	if err := os.WriteFile(filepath.Join(c.conf(), "zoo.cfg"), []byte(c.zooKeeper()), 0o644); err != nil {
+		return err
 	}
 	return os.WriteFile(filepath.Join(c.conf(), "log4j.properties"), []byte(log4j), 0o644)
 }

@@ -51,7 +51,7 @@ func missing(t *testing.T, why error) {
 func start(t *testing.T) *site {
 	t.Helper()
 	if os.Getenv("GVW_HADOOP") != "1" {
-		missing(t, errors.New("needs a real Hadoop: make test-hadoop starts one (Java 17, Maven, 92 MB of jars, minutes)"))
+		missing(t, errors.New("needs a real Hadoop: make test-hadoop starts one (Java 17, Maven, 100 MB of jars, minutes)"))
 	}
 	java, err := cluster.FindJava(t.Context(), os.Getenv("JAVA_HOME"))
 	if err = errors.Join(err, cluster.FindMaven(), kdc.Find()); err != nil {
