@@ -58,10 +58,12 @@ func (c *Config) DataFormat() stream.Format {
 			New:    func(f feature.Config) (stream.Lines, error) { return csv.NewParser(f, c.Data.CSV) },
 		}
 	case FormatParquet:
+		cells := c.Data.CSV
+		cells.Several = true
 		return stream.Format{
-			Name:   FormatParquet + "," + c.Data.CSV.Name(),
+			Name:   FormatParquet + "," + cells.Name(),
 			Header: true,
-			New:    func(f feature.Config) (stream.Lines, error) { return csv.NewParser(f, c.Data.CSV) },
+			New:    func(f feature.Config) (stream.Lines, error) { return csv.NewParser(f, cells) },
 		}
 	case FormatLIBSVM:
 		return stream.Format{

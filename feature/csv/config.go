@@ -29,6 +29,9 @@ type Config struct {
 	// (--csv_ns_value), like "a:0.5,:8"; no name is the default namespace.
 	// Empty: none.
 	NamespaceValues string
+	// Several says that a cell in quotes that begins with Mark has several values, as the
+	// lists and maps of package parquet. False: it is a text.
+	Several bool
 }
 
 // Validate reports every fault of c at once.

@@ -27,6 +27,9 @@
 // nothing. A cell in quotes may hold separators and, doubled, quotes, and is a
 // text, also where it looks like a number; it cannot hold line ends.
 //
+// With Config.Several a cell may have several values, as of the lists and maps of package
+// parquet ([Mark]).
+//
 // Namespaces come in the order of their first columns. vw's own order is that of
 // its hash map; it matters only for the last bits of sums.
 //

@@ -16,6 +16,7 @@ type Parser struct {
 	separator byte
 	label     string // the column of the labels; "": _label
 	factors   []factor
+	many      bool // Config.Several
 	fixed     bool // the table is Config.Header's, and headers of files are ignored
 	table     *table
 	splitter  splitter
@@ -31,7 +32,7 @@ func NewParser(cfg feature.Config, opts Config) (*Parser, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Parser{b: b, label: opts.Label}
+	p := &Parser{b: b, label: opts.Label, many: opts.Several}
 	if p.separator, err = opts.separator(); err != nil {
 		return nil, err
 	}
@@ -111,6 +112,9 @@ func (p *Parser) AppendLine(dst *feature.Batch, line []byte, n int64) error {
 	if p.empty(cells) {
 		return nil
 	}
+	if k := p.table.label; p.many && k >= 0 && len(cells[k].text) > 0 && cells[k].text[0] == Mark {
+		return &feature.MalformedError{Line: n, Text: "the label is a list or a map: want one value in a row"}
+	}
 	p.b.Begin(dst, n)
 	if k := p.table.label; k >= 0 {
 		p.b.Label(cells[k].text)
@@ -153,7 +157,8 @@ func (p *Parser) features(dst *feature.Batch, s *space, cells []cell) {
 	p.b.Enter(s.ns)
 	before := len(dst.Features)
 	anonymous := s.ns.Salt
-	for _, col := range s.columns {
+	for k := range s.columns {
+		col := &s.columns[k]
 		c := cells[col.at]
 		if len(c.text) == 0 && !c.quoted {
 			continue
@@ -168,6 +173,10 @@ func (p *Parser) features(dst *feature.Batch, s *space, cells []cell) {
 				}
 				continue
 			}
+		}
+		if p.many && len(c.text) > 0 && c.text[0] == Mark {
+			anonymous = p.several(s, col, c.text, anonymous)
+			continue
 		}
 		// As in vw's text the factor does not apply.
 		p.b.AddNamed(col.name, c.text, p.b.Hash(c.text, col.hash), 1)

@@ -31,6 +31,8 @@ type column struct {
 	at   int
 	name []byte
 	hash uint32 // of the name, seeded with the namespace's
+
+	elements []element // names of the values of cells with several numbers, as far as they have occurred
 }
 
 // newTable reads a header. Of several labels or tags the first one counts, as in

@@ -9,8 +9,9 @@ import (
 	"io"
 	"math"
 	"math/bits"
-	"slices"
 	"strconv"
+
+	"github.com/gvw-project/gvw/feature/csv"
 )
 
 // Physical types.
@@ -32,76 +33,9 @@ type column struct {
 	physical int64
 	defined  uint32 // definition level of a value; 0: each row has one
 	unsigned bool
-	scale    int64 // of a decimal
-}
-
-// columns returns the columns of a schema.
-func columns(schema []schemaElement) ([]column, error) {
-	var all []column
-	rest := schema[1:]
-	var walk func(path []string, children int64, level uint32) error
-	walk = func(path []string, children int64, level uint32) error {
-		for ; children > 0; children-- {
-			if len(rest) == 0 {
-				return errMetadata
-			}
-			e := rest[0]
-			rest = rest[1:]
-			path := append(slices.Clone(path), e.name)
-			level := level
-			switch e.repetition {
-			case 1:
-				level++
-			case 2:
-				return fmt.Errorf("column %s has several values in a row: write one column for each of them, or leave it out", path[0])
-			}
-			if e.children > 0 {
-				if len(path) > 1 {
-					return fmt.Errorf("column %s has structures in a structure: write its fields as columns", path[0])
-				}
-				if e.logical == 2 || e.logical == 3 || e.converted >= 1 && e.converted <= 3 {
-					return fmt.Errorf("column %s has several values in a row: write one column for each of them, or leave it out", path[0])
-				}
-				if err := walk(path, e.children, level); err != nil {
-					return err
-				}
-				continue
-			}
-			c, err := newColumn(path, e)
-			if err != nil {
-				return err
-			}
-			c.at, c.defined = len(all), level
-			all = append(all, c)
-		}
-		return nil
-	}
-	if err := walk(nil, schema[0].children, 0); err != nil {
-		return nil, err
-	}
-	if len(rest) > 0 {
-		return nil, errMetadata
-	}
-	return all, nil
-}
-
-func newColumn(path []string, e schemaElement) (column, error) {
-	c := column{name: path[0], physical: e.physical, scale: -1}
-	if len(path) > 1 {
-		c.name += "|" + path[1]
-	}
-	if e.logical == 5 || e.converted == 5 {
-		c.scale = e.scale
-	}
-	c.unsigned = e.converted >= 11 && e.converted <= 14
-	switch {
-	case e.physical >= typeBool && e.physical <= typeInt64, e.physical == typeFloat, e.physical == typeDbl:
-		return c, nil
-	case e.physical == typeBytes && c.scale < 0:
-		return c, nil
-	}
-	what := map[int64]string{typeInt96: "INT96", typeBytes: "DECIMAL of bytes", typeFixed: "FIXED_LEN_BYTE_ARRAY"}[e.physical]
-	return c, fmt.Errorf("column %s has the type %s: numbers, booleans and texts are read: convert it or leave it out", c.name, what)
+	scale    int64   // of a decimal
+	repeated uint32  // definition level of an element of a list or a map; 0: a row has one value
+	value    *column // of the values of a map, whose keys this column has; nil: no map
 }
 
 // cells reads the values of one column in one row group as cells of CSV.
@@ -113,15 +47,28 @@ type cells struct {
 	ends   []uint32 // of these cells
 	values int64    // left in the page
 	levels hybrid
+	starts hybrid // repetition levels
 	plain  []byte
 	bit    uint // of a page of booleans
 	index  *hybrid
 	text   []byte // of the current cell
+
+	peeked bool   // start is the next repetition level
+	start  uint32 // 0: a row begins
+	items  *cells // of the values of a map; nil: no map
+	joined []byte // of the current cell with several values
 }
 
 // openCells reads the column of a row group.
 func openCells(r io.ReaderAt, size int64, col *column, g *rowGroup) (*cells, error) {
 	c := g.chunks[col.at]
+	var items *cells
+	if col.value != nil {
+		var err error
+		if items, err = openCells(r, size, col.value, g); err != nil {
+			return nil, err
+		}
+	}
 	switch {
 	case c.elsewhere:
 		return nil, errors.New("its data is in another file")
@@ -134,23 +81,37 @@ func openCells(r io.ReaderAt, size int64, col *column, g *rowGroup) (*cells, err
 	if err := readFull(r, b, c.offset); err != nil {
 		return nil, err
 	}
-	return &cells{col: col, codec: c.codec, rest: b}, nil
+	return &cells{col: col, codec: c.codec, rest: b, items: items}, nil
 }
 
 // next returns the next cell, which is valid until the next call.
 func (c *cells) next() ([]byte, error) {
+	if c.col.repeated > 0 {
+		return c.several()
+	}
 	for c.values == 0 {
 		if err := c.page(); err != nil {
 			return nil, err
 		}
 	}
 	c.values--
-	if c.col.defined > 0 {
-		level, err := c.levels.next()
-		if err != nil || level != c.col.defined {
-			return nil, err
-		}
+	level, err := c.level()
+	if err != nil || level != c.col.defined {
+		return nil, err
 	}
+	return c.cell()
+}
+
+// level returns the next definition level.
+func (c *cells) level() (uint32, error) {
+	if c.col.defined == 0 {
+		return 0, nil
+	}
+	return c.levels.next()
+}
+
+// cell returns the next value of the page as a cell.
+func (c *cells) cell() ([]byte, error) {
 	if c.index == nil {
 		var err error
 		c.text, err = c.value(c.text[:0])
@@ -223,34 +184,32 @@ func (c *cells) dictionary(h *pageHeader, stored []byte) (err error) {
 
 // data2 reads a page of version 2, whose levels are not compressed.
 func (c *cells) data2(h *pageHeader, stored []byte) (err error) {
-	if h.repeatedBytes != 0 || h.levelBytes < 0 || h.levelBytes > int64(len(stored)) {
+	starts, levels := h.repeatedBytes, h.levelBytes
+	if starts < 0 || levels < 0 || starts > int64(len(stored)) || levels > int64(len(stored))-starts || starts > 0 && c.col.repeated == 0 {
 		return errors.New("the levels of a page are damaged")
 	}
-	levels, page := stored[:h.levelBytes], stored[h.levelBytes:]
+	page := stored[starts+levels:]
 	if !h.plain {
-		if page, err = decompress(c.codec, page, h.size-h.levelBytes); err != nil {
+		if page, err = decompress(c.codec, page, h.size-starts-levels); err != nil {
 			return err
 		}
 	}
-	c.levels = hybrid{b: levels, width: uint(bits.Len32(c.col.defined))}
+	c.starts = hybrid{b: stored[:starts], width: 1}
+	c.levels = hybrid{b: stored[starts : starts+levels], width: uint(bits.Len32(c.col.defined))}
 	return c.begin(h, page)
 }
 
 // data reads a page of version 1.
-func (c *cells) data(h *pageHeader, page []byte) error {
+func (c *cells) data(h *pageHeader, page []byte) (err error) {
+	if c.col.repeated > 0 {
+		if page, err = c.starts.open(page, h.repeatedEncoding, 1); err != nil {
+			return err
+		}
+	}
 	if c.col.defined > 0 {
-		if h.levelEncoding != encodingRLE {
-			return fmt.Errorf("levels have encoding %d, want RLE", h.levelEncoding)
+		if page, err = c.levels.open(page, h.levelEncoding, c.col.defined); err != nil {
+			return err
 		}
-		if len(page) < 4 {
-			return errShort
-		}
-		n := binary.LittleEndian.Uint32(page)
-		if page = page[4:]; uint64(n) > uint64(len(page)) {
-			return errShort
-		}
-		c.levels = hybrid{b: page[:n], width: uint(bits.Len32(c.col.defined))}
-		page = page[n:]
 	}
 	return c.begin(h, page)
 }
@@ -356,7 +315,7 @@ func appendNumber(dst []byte, v float64) []byte {
 	return strconv.AppendFloat(dst, float64(float32(v)), 'g', -1, 32)
 }
 
-// appendText appends a text in quotes; the empty text is an empty cell. A line end becomes a blank.
+// appendText appends a text in quotes; the empty text is an empty cell. Line ends and csv.Mark become blanks.
 func appendText(dst, text []byte) []byte {
 	if len(text) == 0 {
 		return dst
@@ -366,7 +325,7 @@ func appendText(dst, text []byte) []byte {
 		switch c {
 		case '"':
 			dst = append(dst, '"', '"')
-		case '\n', '\r':
+		case '\n', '\r', csv.Mark:
 			dst = append(dst, ' ')
 		default:
 			dst = append(dst, c)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/snappy"
@@ -57,6 +58,22 @@ func (h *hybrid) next() (uint32, error) {
 	v := binary.LittleEndian.Uint64(word[:]) >> (h.bit & 7) & (1<<h.width - 1)
 	h.bit += uint64(h.width)
 	return uint32(v), nil
+}
+
+// open takes the levels from 0 to most at the begin of a page, and returns the rest of the page.
+func (h *hybrid) open(page []byte, encoding int64, most uint32) (rest []byte, err error) {
+	if encoding != encodingRLE {
+		return nil, fmt.Errorf("levels have encoding %d, want RLE", encoding)
+	}
+	if len(page) < 4 {
+		return nil, errShort
+	}
+	n := binary.LittleEndian.Uint32(page)
+	if page = page[4:]; uint64(n) > uint64(len(page)) {
+		return nil, errShort
+	}
+	*h = hybrid{b: page[:n], width: uint(bits.Len32(most))}
+	return page[n:], nil
 }
 
 // begin reads the head of a run.

@@ -28,7 +28,8 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 		return nil, fmt.Errorf("parquet: %w", err)
 	}
 	f := &File{r: r, size: size, groups: groups}
-	if f.columns, err = columns(schema); err != nil {
+	var leaves int
+	if f.columns, leaves, err = columns(schema); err != nil {
 		return nil, fmt.Errorf("parquet: %w", err)
 	}
 	if f.label, f.weight = f.find("_label"), -1; f.label >= 0 {
@@ -39,7 +40,7 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 	}
 	for i := range groups {
 		g := &groups[i]
-		if g.rows < 0 || g.rows > 1<<48 || len(g.chunks) != len(f.columns) {
+		if g.rows < 0 || g.rows > 1<<48 || len(g.chunks) != leaves {
 			return nil, fmt.Errorf("parquet: row group %d: %w", i+1, errMetadata)
 		}
 		f.rows += g.rows

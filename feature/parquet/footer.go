@@ -200,8 +200,10 @@ type pageHeader struct {
 	encoding      int64
 	levelEncoding int64
 	levelBytes    int64 // of a page of version 2
-	repeatedBytes int64
-	plain         bool // of a page of version 2: not compressed
+	plain         bool  // of a page of version 2: not compressed
+
+	repeatedEncoding int64 // of repetition levels
+	repeatedBytes    int64 // of a page of version 2
 }
 
 // Kinds of pages.
@@ -232,6 +234,8 @@ func (t *thrift) pageHeader() pageHeader {
 					h.encoding = t.int()
 				case id == 3 && kind != thriftTrue && kind != thriftFalse:
 					h.levelEncoding = t.int()
+				case id == 4 && kind != thriftTrue && kind != thriftFalse && h.kind == pageData:
+					h.repeatedEncoding = t.int()
 				default:
 					return false
 				}

@@ -97,3 +97,56 @@ with open("rows.csv", "w") as f:
         if r["_weight"] is not None:
             r["_label"] = f'{r["_label"]} {r["_weight"]}'
         f.write(",".join([cell(r[n]) for n in names] + [cell(inner["x"]), cell(inner["y"])]) + "\n")
+
+# Lists and maps, and the same examples as vw's text.
+draw = random.Random(2)
+words = ["red", "green", "blue", "grey", "x-y"]
+
+
+def some(of, most=5):
+    n = draw.randrange(-1, most)
+    return None if n < 0 else [of() for _ in range(n)]
+
+
+def entries(key, value):
+    keys = some(key)
+    return None if keys is None else [(k, value()) for k in dict.fromkeys(keys)]
+
+
+M = 240
+number = lambda: draw.choice((None, 0, draw.randrange(-40, 40) / 4))
+several = pa.table({
+    "_label": pa.array([1.0 if i % 3 else -1.0 for i in range(M)], pa.float32()),
+    "tags": pa.array([some(lambda: draw.choice((None, "", *words))) for _ in range(M)], pa.list_(pa.string())),
+    "scores": pa.array([some(number) for _ in range(M)], pa.list_(pa.float32())),
+    "n|big": pa.array([some(lambda: draw.randrange(1, 99), 12) for _ in range(M)], pa.large_list(pa.field("item", pa.int64(), nullable=False))),
+    "words": pa.array([entries(lambda: draw.choice(words), number) for _ in range(M)], pa.map_(pa.string(), pa.float64())),
+    "kind": pa.array([entries(lambda: draw.choice(words), lambda: draw.choice(("a", "b", None))) for _ in range(M)], pa.map_(pa.string(), pa.string())),
+    "ids|": pa.array([entries(lambda: draw.randrange(1000), number) for _ in range(M)], pa.map_(pa.int32(), pa.float32())),
+    "size": pa.array([i / 4 for i in range(M)]),
+})
+pq.write_table(several, "several.parquet", row_group_size=100, data_page_size=60, write_batch_size=16)
+pq.write_table(several, "several2.parquet", compression="zstd", data_page_version="2.0", use_dictionary=False)
+pq.write_table(several, "severaldelta.parquet", compression="lz4", use_dictionary=False, use_compliant_nested_type=False, column_encoding={
+    "n|big.list.item": "DELTA_BINARY_PACKED", "tags.list.item": "DELTA_BYTE_ARRAY"})
+for name, column in {
+    "lists": pa.array([[[1], [2]]]),
+    "structs": pa.array([[{"x": 1, "y": 2}]]),
+    "mapoflists": pa.array([[("a", [1])]], pa.map_(pa.string(), pa.list_(pa.int32()))),
+    "inside": pa.array([{"x": [1]}]),
+    "_label": pa.array([[1.0]]),
+    "a|b": pa.array([[("a", 1)]], pa.map_(pa.string(), pa.int32())),
+}.items():
+    pq.write_table(pa.table({name: column}), f"bad-{name.strip('_').replace('|', '')}.parquet")
+pq.write_table(pa.table({"long": pa.array([[None] * (2**20 + 1)], pa.list_(pa.string()))}), "bad-long.parquet")
+
+with open("several.vw", "w") as f:
+    for r in several.to_pylist():
+        spaces = {
+            "": [f"tags:{w}" for w in r["tags"] or [] if w] +
+                [f"scores_{k}:{v}" for k, v in enumerate(r["scores"] or []) if v is not None] + [f"size:{r['size']}"],
+            "n": [f"big_{k}:{v}" for k, v in enumerate(r["n|big"] or [])],
+        }
+        for column in ("words", "kind", "ids|"):
+            spaces[column.rstrip("|")] = [f"{k}:{v}" for k, v in r[column] or [] if v is not None]
+        f.write(f"{r['_label']:g} " + " ".join("|" + " ".join([ns, *all]) for ns, all in spaces.items() if all) + "\n")
