@@ -77,6 +77,16 @@ def test_partial_fit_continues(problem):
         parts.partial_fit(X, y, classes=[1, 2])
 
 
+@pytest.mark.parametrize("classes", [["a", "c"], ["a", "c", "e"], [1, 3], [1, 3, 5]])
+def test_unknown_classes_are_named(problem, classes):
+    X, _, _ = problem
+    model = GVWClassifier().partial_fit(X[:3], (classes * 3)[:3], classes=classes)
+    strange = ("b", "d") if isinstance(classes[0], str) else (0, 9)
+    with pytest.raises(ValueError) as e:
+        model.partial_fit(X[:4], [classes[0], *strange, strange[0]])
+    assert str(e.value) == f"y has the classes {list(strange)}, want only those of the first call: {classes}"
+
+
 def test_sample_weight_is_the_importance_weight(problem):
     X, y, _ = problem
     weights = np.where(np.arange(2000) < 1000, 1.0, 0.0)
