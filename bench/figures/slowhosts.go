@@ -23,10 +23,10 @@ func slowHosts(ctx context.Context, _ string) ([]figure, error) {
 		Name: "quantiles", Title: "Times of ranks in a pass, with and without second attempts", X: "time over the median without second attempts", LogX: true, Kind: "dots", Rows: quantileRows,
 		Seed: "0 of the real job, 1 of the simulated ones",
 		Alt:  "Dots in four rows, median, 75 %, 95 % and maximum: without second attempts the maximum is ten to twenty medians, with them the 95 % quantile is below two.",
-		Shows: "It shows how second attempts bound the times of slow ranks. In the real job the server, its decisions and the sums are real, and the work of a rank is " +
-			"a sleep, in one process; it does not show the load of data, nor hosts that become slow because of other work.",
+		Shows: "It shows how second attempts bound the times of slow ranks. In the real job each rank is a process, GVW_FAULT slows two of them, and the server, its decisions and " +
+			"the sums are real; the work of a healthy rank is a sleep. It does not show the load of data, nor hosts that become slow because of other work.",
 	}
-	cmd := exec.CommandContext(ctx, "go", "run", "github.com/gvw-project/gvw/bench/speculation", "-ranks", "20", "-passes", "16", "-within", "60s")
+	cmd := exec.CommandContext(ctx, "go", "run", "github.com/gvw-project/gvw/bench/speculation", "-processes", "-ranks", "20", "-passes", "16", "-within", "60s")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, out)
@@ -56,7 +56,7 @@ func simulateQuantiles(f *figure) error {
 	scale := without.Quantile(0.5).Seconds()
 	quantiles(f, "simulated, without", simulatedQuantiles(without), scale)
 	quantiles(f, "simulated, with", simulatedQuantiles(with), scale)
-	f.Notes = fmt.Sprintf("real: 20 ranks and 16 passes of 80 ms, two ranks ten times slower, one of them from the third pass on; simulated: 1,000 ranks and 20 passes, hosts as published, "+
+	f.Notes = fmt.Sprintf("real: 20 processes and 16 passes of 80 ms, two of them ten times slower by GVW_FAULT, one from the third pass on; simulated: 1,000 ranks and 20 passes, hosts as published, "+
 		"the slowest rank of the last pass takes %.1f medians with second attempts and %.1f without; published for 1,000 nodes: max 758 s without and 63 s with",
 		with.Last.Seconds()/with.Quantile(0.5).Seconds(), without.Last.Seconds()/without.Quantile(0.5).Seconds())
 	return nil

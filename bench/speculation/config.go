@@ -30,6 +30,9 @@ type Config struct {
 	Floats int
 	// Seed selects the slow ranks; 0 is a valid seed.
 	Seed uint64
+	// Processes says that each attempt is a process of this program, slowed by GVW_FAULT, at most 100 at a time. False: a
+	// goroutine.
+	Processes bool
 	// Within bounds the time of both runs together: Validate refuses a longer job; 0 means 20
 	// s.
 	Within time.Duration
@@ -70,6 +73,9 @@ func (c Config) Validate() error {
 	fault := func(format string, args ...any) { errs = append(errs, fmt.Errorf("speculation: "+format, args...)) }
 	if c.Ranks < 4 || c.Ranks > 1000 {
 		fault("Ranks: got %d, want 4 to 1000", c.Ranks)
+	}
+	if c.Processes && c.Ranks > 100 {
+		fault("Ranks: got %d processes, want 4 to 100", c.Ranks)
 	}
 	if c.Passes < 2 {
 		fault("Passes: got %d, want 2 or more", c.Passes)

@@ -14,6 +14,7 @@
 // # What is real
 //
 // The server, the groups, their connections over the loopback, the sums and their bits, the
-// decisions are real. The ranks are simulated: each is a goroutine, and its work over the data
-// is a sleep, so that twenty of them fit one machine. Both runs must end with the same state.
+// decisions are real. The work over the data is a sleep, so that twenty ranks fit one machine. Each attempt is
+// a goroutine, or with -processes a process of this program, and then GVW_FAULT makes the slow ranks
+// slow. Both runs must end with the same state.
 package main

@@ -6,12 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/internal/spantree/server"
 )
@@ -33,6 +31,7 @@ type job struct {
 	slowFrom   map[int]int // first slow pass of each slow rank
 	server     string
 	began      time.Time
+	stop       context.CancelCauseFunc // ends all attempts
 
 	mu       sync.Mutex
 	attempts []*attempt
@@ -52,7 +51,7 @@ type entry struct {
 	attempt    *attempt
 }
 
-// attempt is a process of a rank; here it is a goroutine.
+// attempt is a process of a rank, or a goroutine.
 type attempt struct {
 	rank      int
 	duplicate bool
@@ -73,6 +72,7 @@ func (j *job) run(ctx context.Context) error {
 	go func() { served <- server.Serve(ctx, l) }() // joined below
 	j.server, j.began = l.Addr().String(), time.Now()
 	within, cancel := context.WithCancelCause(ctx)
+	j.stop = cancel
 	for rank := range j.cfg.Ranks {
 		j.start(within, rank, false)
 	}
@@ -81,7 +81,7 @@ func (j *job) run(ctx context.Context) error {
 	}
 	select {
 	case <-j.done:
-	case <-ctx.Done():
+	case <-within.Done(): // an attempt has failed, or ctx has ended
 	}
 	cancel(errEnough) // ends the standbys and the attempts that lost
 	j.wait.Wait()
@@ -110,66 +110,80 @@ func (j *job) start(ctx context.Context, rank int, duplicate bool) {
 			if j.finished[rank] = true; len(j.finished) == j.cfg.Ranks {
 				close(j.done)
 			}
-		case idle || context.Cause(ctx) == errEnough:
+		case idle || ctx.Err() != nil: // ended because of another one
 		default:
 			j.errs = append(j.errs, err)
+			j.stop(err)
 		}
 	})
 }
 
-// attempt runs one attempt, as its process would.
+// fault returns the fault that makes a rank slow; "" if it is healthy. It strikes the first attempt only.
+func (j *job) fault(rank int) string {
+	from, slow := j.slowFrom[rank]
+	if !slow {
+		return ""
+	}
+	return fmt.Sprintf("rank:%d,work:%d,slow:%g", rank, from, j.cfg.Factor)
+}
+
+// attempt runs one attempt to its end.
 func (j *job) attempt(ctx context.Context, a *attempt) error {
-	cfg := allreduce.Config{
-		Server: j.server, Job: protocol.Job{UniqueID: 1, RunKey: "speculation"}, Rank: a.rank, Total: j.cfg.Ranks, Network: j.cfg.network,
-		Listen: "127.0.0.1:0", OnLoss: allreduce.Wait, NoSharedMemory: true, Heartbeat: 100 * time.Millisecond, Log: j.cfg.Log,
+	o := &order{
+		Server: j.server, Rank: a.rank, Ranks: j.cfg.Ranks, Passes: j.cfg.Passes, Floats: j.cfg.Floats, Pass: j.cfg.Pass, Seed: j.cfg.Seed,
+		Attempt: 1,
+	}
+	if a.duplicate {
+		o.Attempt = 2
 	}
 	if j.duplicates {
-		cfg.SlowFactor = slowFactor
+		o.SlowFactor = slowFactor
 	}
-	g, err := allreduce.Join(ctx, cfg)
+	from, slow := j.slowFrom[a.rank]
+	news := reports{
+		working:   func(at time.Time, on bool) { j.working(a, at, on) },
+		committed: func(n int, ready, end time.Time) { j.committed(a, n, ready, end) },
+	}
+	var digest [32]byte
+	var err error
+	if j.cfg.Processes {
+		digest, err = process(ctx, o, j.fault(a.rank), news)
+	} else {
+		digest, err = o.run(ctx, j.cfg.network, j.cfg.Log, news, func(n int) float64 {
+			if slow && !a.duplicate && n >= from {
+				return j.cfg.Factor
+			}
+			return 1
+		})
+	}
 	if err != nil {
 		return err
 	}
-	defer g.Close()
-	m := newMachine(a.rank, j.cfg)
-	rng := rand.New(rand.NewPCG(j.cfg.Seed, uint64(a.rank)))
-	m.pass = func(n int) time.Duration {
-		d := float64(j.cfg.Pass) * (1 + jitter*(2*rng.Float64()-1))
-		if from, slow := j.slowFrom[a.rank]; slow && !a.duplicate && n >= from {
-			d *= j.cfg.Factor
-		}
-		return time.Duration(d)
-	}
-	m.working = func(since time.Time) { j.working(a, since) }
-	m.committed = func(n int, ready time.Time) { j.committed(a, n, ready) }
-	if err := g.Run(ctx, m); err != nil {
-		return err
-	}
-	digest := m.digest()
 	j.mu.Lock()
 	j.digests[digest] = true
 	j.mu.Unlock()
-	return g.Finish(ctx, digest, nil, nil)
+	return nil
 }
 
-// working records that an attempt's pass begins, or with zero, that it ends.
-func (j *job) working(a *attempt, since time.Time) {
+// working records that the work of an attempt's pass begins, or that it has ended.
+func (j *job) working(a *attempt, at time.Time, on bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if since.IsZero() {
-		j.took = append(j.took, time.Since(a.since))
+	if on {
+		a.since = at
+		return
 	}
-	a.since = since
+	j.took = append(j.took, at.Sub(a.since))
+	a.since = time.Time{}
 }
 
 // committed records the end of a pass of a rank.
-func (j *job) committed(a *attempt, n int, ready time.Time) {
+func (j *job) committed(a *attempt, n int, ready, end time.Time) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	now := time.Now()
-	j.passes[n-1][a.rank] = entry{ready: ready, end: now, attempt: a}
-	if now.After(j.ends[n-1]) {
-		j.ends[n-1] = now
+	j.passes[n-1][a.rank] = entry{ready: ready, end: end, attempt: a}
+	if end.After(j.ends[n-1]) {
+		j.ends[n-1] = end
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 type machine struct {
 	rank, passes int
 	pass         func(n int) time.Duration    // returns how long pass n (from 1) takes here
-	working      func(since time.Time)        // called when a pass begins, and with zero when it ends
+	working      func(at time.Time, on bool)  // called when the work of a pass begins, and when it has ended
 	committed    func(n int, ready time.Time) // called when a pass ends, with the time when this rank was ready for it
 
 	done  int
@@ -35,10 +35,10 @@ type machine struct {
 
 var _ allreduce.Recoverable = (*machine)(nil)
 
-func newMachine(rank int, cfg *Config) *machine {
+func newMachine(o *order) *machine {
 	return &machine{
-		rank: rank, passes: cfg.Passes,
-		w: make([]float32, cfg.Floats), part: make([]float32, cfg.Floats), sums: make([]float32, cfg.Floats),
+		rank: o.Rank, passes: o.Passes,
+		w: make([]float32, o.Floats), part: make([]float32, o.Floats), sums: make([]float32, o.Floats),
 	}
 }
 
@@ -48,10 +48,10 @@ func (m *machine) Next() (string, bool) {
 
 func (m *machine) Keep(bool) {}
 
-// Work sleeps as long as the pass takes.
+// Work sleeps as long as the pass takes. An injected fault may add to it, so Exchange notes its end.
 func (m *machine) Work(ctx context.Context) error {
-	m.working(time.Now())
-	defer m.working(time.Time{})
+	m.ready = time.Time{}
+	m.working(time.Now(), true)
 	timer := time.NewTimer(m.pass(m.done + 1))
 	defer timer.Stop()
 	for i := range m.part {
@@ -62,13 +62,16 @@ func (m *machine) Work(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	m.ready = time.Now()
 	return nil
 }
 
 // Exchange sums the vectors.
 func (m *machine) Exchange(ctx context.Context, g *allreduce.Group) error {
 	m.g, m.own = g, false
+	if m.ready.IsZero() {
+		m.ready = time.Now()
+		m.working(m.ready, false)
+	}
 	// All shards have the same size, so no rank is slow because of its share.
 	if err := g.Ready(ctx, protocol.Shard{Examples: 1000, Bytes: 1 << 20}); err != nil {
 		return err

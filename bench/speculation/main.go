@@ -14,7 +14,12 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := bench(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	var err error
+	if order, ok := isAttempt(os.Args[1:]); ok {
+		err = attemptProcess(ctx, order, os.Stdin, os.Stdout)
+	} else {
+		err = bench(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	}
 	stop()
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -35,6 +40,7 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.Float64Var(&cfg.Slow, "slow", cfg.Slow, "share of slow ranks, up to a third")
 	flags.Float64Var(&cfg.Factor, "factor", cfg.Factor, "factor by which they are slower")
 	flags.DurationVar(&cfg.Within, "within", cfg.Within, "refuse runs that may take longer")
+	flags.BoolVar(&cfg.Processes, "processes", false, "each attempt is a process, and GVW_FAULT slows the slow ranks")
 	flags.Uint64Var(&cfg.Seed, "seed", cfg.Seed, "draws the slow ranks")
 	if err := flags.Parse(args); err != nil {
 		return err

@@ -4,6 +4,9 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"io"
+	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -52,6 +55,7 @@ func TestValidate(t *testing.T) {
 		says string
 	}{
 		{Config{Ranks: 3}, "Ranks"},
+		{Config{Ranks: 101, Processes: true}, "processes"},
 		{Config{Passes: 1}, "Passes"},
 		{Config{Pass: time.Millisecond}, "Pass"},
 		{Config{Slow: 0.5}, "Slow"},
@@ -91,6 +95,44 @@ func TestBench(t *testing.T) {
 	} {
 		if err := bench(t.Context(), strings.Fields(args), &out, &faults); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want an error with %q", args, err, want)
+		}
+	}
+}
+
+// TestMain lets the test program be an attempt.
+func TestMain(m *testing.M) {
+	if order, ok := isAttempt(os.Args[1:]); ok {
+		if err := attemptProcess(context.Background(), order, os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// Processes that GVW_FAULT slows are replaced, too.
+func TestProcesses(t *testing.T) {
+	r, err := Run(t.Context(), Config{Ranks: 4, Passes: 6, Pass: 50 * time.Millisecond, Slow: 0.25, Factor: 10, Floats: 1000, Processes: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Early) != 1 || len(r.Late) != 0 {
+		t.Fatalf("ranks %v are slow from the start, %v later, want one and none", r.Early, r.Late)
+	}
+	if r.Without.Max < 400*time.Millisecond {
+		t.Errorf("the longest pass took %v without duplicates, want ten times 50 ms: the fault did not strike", r.Without.Max)
+	}
+	if r.Duplicates == 0 || r.Overtaken+r.HandedOver == 0 {
+		t.Errorf("%d duplicates, %d ready first, %d took over, want the slow rank replaced", r.Duplicates, r.Overtaken, r.HandedOver)
+	}
+}
+
+func TestAttemptProcessReportsFaults(t *testing.T) {
+	for order, want := range map[string]string{"{": "order of an attempt", "{}": "GVW_FAULT"} {
+		t.Setenv("GVW_FAULT", "rank:1,vanish")
+		if err := attemptProcess(t.Context(), order, strings.NewReader(""), io.Discard); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want an error with %q", order, err, want)
 		}
 	}
 }
