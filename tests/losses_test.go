@@ -254,6 +254,28 @@ func TestServerKilled(t *testing.T) {
 	}
 }
 
+// TestLauncherOfOneRankIsLost: a worker whose launcher is killed leaves the job as a lost rank, and does
+// not end it. An attempt under another launcher takes the rank over.
+func TestLauncherOfOneRankIsLost(t *testing.T) {
+	t.Parallel()
+	want := plainModel(t)
+	j := newPlainJob(t)
+	j.supervise()
+	j.untilPass(2)
+	lost := j.ranks[2].cmd.Process
+	workers := childrenOf(lost.Pid)
+	if len(workers) != 1 {
+		t.Fatalf("rank 2 is the processes %v, want one", workers)
+	}
+	if err := lost.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	j.ranks[2].wait()
+	waitFor(t, "the worker of the killed launcher to end", func() bool { f := statOf(workers[0]); return len(f) == 0 || f[0] == "Z" })
+	j.ranks[2] = j.attempt(2, 2, "model.2", "")
+	j.end(want)
+}
+
 // TestReplacementWithAnotherShard: a replacement with another shard is refused, and the right
 // one, which joins after it, is not.
 func TestReplacementWithAnotherShard(t *testing.T) {

@@ -99,7 +99,8 @@ func (p *program) fail(err error) int {
 }
 
 // watchLauncher ends the run when the launcher that started this process dies, even by
-// SIGKILL: the launcher's end of the inherited pipe is then closed by the system. Without a
+// SIGKILL: the launcher's end of the inherited pipe is then closed by the system. This process leaves
+// its job as a lost rank does, since the launcher of a single rank may itself be started again. Without a
 // launcher it does nothing.
 func watchLauncher(env []string, stop func(...*cli.Interruption)) error {
 	for _, kv := range env {
@@ -112,7 +113,7 @@ func watchLauncher(env []string, stop func(...*cli.Interruption)) error {
 			return cli.Usagef("%s=%s is no file descriptor: unset this variable; only gvw run sets it", launch.EnvLifeline, value)
 		}
 		launch.Watch(os.NewFile(uintptr(fd), "launcher"), func() {
-			stop(&cli.Interruption{Text: launch.ErrLauncherGone.Error() + ": ended, and left no file half written", Code: cli.ExitLost})
+			stop(&cli.Interruption{Text: launch.ErrLauncherGone.Error() + ": ended, and left no file half written", Code: cli.ExitLost, Err: allreduce.ErrLeaving})
 		})
 	}
 	return nil
