@@ -33,6 +33,7 @@ var noOption = []string{
 	"CheckMemory", "Data.CacheCalls", "Model.Open", "Model.Loaded", "Output.Create",
 	"Features.Namespaces.Dictionaries", "Features.Namespaces.DictionaryLines", // Run fills them
 	"Model.Start.Positive", // Run takes it from the learner
+	"Data.CSV.Several",     // Run sets it for Parquet
 	"Reg.OutputOnAnyRank", "Malt.Custom", "Diagnostics.Log", "Diagnostics.Watch", "Diagnostics.Vectors",
 	"Cluster.Join", "Cluster.Group", "Cluster.SingleWriter",
 }
