@@ -47,9 +47,6 @@ func (b *bell) commit() bool { return b.state.CompareAndSwap(preparing, asleep) 
 // wakeUp ends a sleep.
 func (b *bell) wakeUp() { b.state.Store(awake) }
 
-// sleeping reports whether the caller sleeps, and no wake has come yet.
-func (b *bell) sleeping() bool { return b.state.Load() == asleep }
-
 // wake ends the sleep of the caller, if it sleeps or is about to.
 func (b *bell) wake() {
 	for {

@@ -334,3 +334,6 @@ func TestALongWaitDoesNotTick(t *testing.T) {
 		})
 	}
 }
+
+// sleeping reports whether the caller sleeps, and no wake has come yet.
+func (b *bell) sleeping() bool { return b.state.Load() == asleep }
