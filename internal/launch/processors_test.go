@@ -15,7 +15,8 @@ func TestShareProcessors(t *testing.T) {
 	}{
 		"even":                     {8, 2, 1, nil, []string{"GOMAXPROCS=4"}},
 		"rounded up":               {8, 3, 1, nil, []string{"GOMAXPROCS=3"}},
-		"more ranks than cores":    {2, 5, 1, []string{"A=1"}, []string{"A=1", "GOMAXPROCS=1"}},
+		"more ranks than cores":    {4, 5, 1, []string{"A=1"}, []string{"A=1", "GOMAXPROCS=2"}},
+		"two processors":           {2, 2, 1, nil, nil},
 		"one rank":                 {8, 1, 1, []string{"A=1"}, []string{"A=1"}},
 		"one processor":            {1, 4, 1, nil, nil},
 		"threads need more":        {8, 4, 3, nil, []string{"GOMAXPROCS=3"}},
