@@ -26,7 +26,7 @@ type order struct {
 	SlowFactor float64 // as in allreduce.Config
 }
 
-// reports are what an attempt tells its launcher.
+// reports are the functions by which an attempt informs its launcher.
 type reports struct {
 	working   func(at time.Time, on bool)       // the work of a pass begins, or has ended
 	committed func(n int, ready, end time.Time) // pass n has ended; its contribution was ready before
