@@ -72,6 +72,9 @@ func (p *launcher) foundText(r launch.Result, how string, pl *plan, logs *logs, 
 	case found == nil || strings.Contains(how, found.Line):
 	case rank == r.Rank && (r.Signal != nil || cause.Kind(found.Kind) == cause.ProcessEnded):
 		// The launcher knows how the process has ended, and the server only that it has.
+	case r.Signal != nil && cause.Kind(found.Kind) == cause.ToldToStop:
+		// The launcher told the other rank to stop because this process had been killed.
+		rank = r.Rank
 	default:
 		line := found.Line
 		if at := strings.Index(line, ": "); at > 0 && strings.Contains(how, strings.TrimSuffix(line[at+2:], "…")) {
