@@ -34,9 +34,13 @@ class Progress:
 
 Callback = Callable[[Progress], None]
 
-# Runs a program until stdin ends. A signal ends read, too, so the program does not outlive a group of processes
-# that is stopped. The traps precede the program: a signal between it and them would end the shell only.
-GUARD = "trap 'kill -9 $!' EXIT; trap exit HUP INT TERM; \"$0\" \"$@\" <&- & read -r _"
+# Runs a program until stdin ends, and then kills it. A line on stdin makes it a SIGTERM, which spanning_tree obeys
+# after its last message. A signal ends read, too, so the program does not outlive a group of processes that is
+# stopped. The traps precede the program: a signal between it and them would end the shell only.
+GUARD = (
+    "trap 'kill -9 $!' EXIT; trap exit HUP INT TERM; \"$0\" \"$@\" <&- & "
+    "if read -r _; then kill -TERM $!; wait $!; trap - EXIT; fi"
+)
 
 _ROW = re.compile(r"^(\S+) +(\S+) +(\d+) +(\d+\.\d+) ")
 _PASS = re.compile(r"^ *(\d+) (?:h )?(\d+\.\d+|unknown)\s")

@@ -14,6 +14,7 @@ the data of each operation, and ends with the group.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import re
@@ -38,6 +39,7 @@ __all__ = ["Group", "LostError", "join", "run"]
 T = TypeVar("T")
 
 OPERATIONS = ("sum", "max", "min", "avg", "weighted_avg", "gather")
+DRAIN_LIMIT = 10.0  # seconds until the server of an ended job must have sent its last message
 PORT_LIMIT = 30.0  # seconds until the port of the server must be free
 _ENDED = re.compile(r"that of rank \d+ ends after")
 _TYPES = {"float32": "f32", "float64": "f64", "int64": "i64"}
@@ -195,8 +197,23 @@ class Group:
         try:
             for operation in self._operations.values():
                 operation.close()
+            self._drain()
         finally:
             self._release()
+
+    def _drain(self) -> None:
+        """End the server after its last message: the other ranks may not have heard of the end yet."""
+        if self._server is None:
+            return
+        assert self._server.stdin
+        try:
+            self._server.stdin.write(b"\n")
+            self._server.stdin.flush()
+            self._server.wait(timeout=DRAIN_LIMIT)
+        except BrokenPipeError:
+            pass  # it has ended, and so has its shell
+        except subprocess.TimeoutExpired:
+            self._server.terminate()  # the shell, which then kills it
 
     def _release(self) -> None:
         for operation in self._operations.values():
@@ -204,7 +221,8 @@ class Group:
         self._operations = {}
         if self._server is not None:
             assert self._server.stdin
-            self._server.stdin.close()  # its shell then ends it
+            with contextlib.suppress(BrokenPipeError):
+                self._server.stdin.close()  # its shell then ends it
             self._server.wait()
             self._server = None
 

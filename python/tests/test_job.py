@@ -128,3 +128,14 @@ def test_a_program_ends_with_its_guard(end):
         else:
             guard.send_signal(end)
         assert guard.stdout.read() == b"", "the end of stdout, which the program has kept open"
+
+
+def test_a_guarded_program_may_end_by_itself():
+    """A line makes the guard send SIGTERM, and wait for the end."""
+    script = "trap 'echo ends; exit' TERM; echo runs; while :; do sleep 0.05; done"
+    with subprocess.Popen(["sh", "-c", GUARD, "sh", "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as guard:
+        assert guard.stdout.readline() == b"runs\n"
+        guard.stdin.write(b"\n")
+        guard.stdin.flush()
+        assert guard.stdout.read() == b"ends\n"
+        assert guard.wait() == 0
