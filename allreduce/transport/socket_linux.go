@@ -136,7 +136,8 @@ func (s *Socket) Close() error {
 	return err
 }
 
-// Waker wakes a goroutine that waits in a [Poller]. It is safe for concurrent use.
+// Waker wakes a goroutine that waits in a [Poller]. It is safe for concurrent use. Its calls never block, so they bypass Go's
+// scheduler.
 type Waker struct {
 	mu sync.Mutex // guards fd against Close
 	fd int
@@ -158,7 +159,7 @@ func (b *Waker) Wake() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.fd >= 0 {
-		_, _ = unix.Write(b.fd, one[:]) // full: it is set already
+		unix.RawSyscall(unix.SYS_WRITE, uintptr(b.fd), uintptr(unsafe.Pointer(&one[0])), uintptr(len(one))) // full: it is set already
 	}
 }
 
@@ -168,7 +169,7 @@ func (b *Waker) Clear() {
 	defer b.mu.Unlock()
 	if b.fd >= 0 {
 		var count [8]byte
-		_, _ = unix.Read(b.fd, count[:]) // empty: it is not set
+		unix.RawSyscall(unix.SYS_READ, uintptr(b.fd), uintptr(unsafe.Pointer(&count[0])), uintptr(len(count))) // empty: it is not set
 	}
 }
 
@@ -191,10 +192,13 @@ func (b *Waker) Close() bool {
 //	p.Wait(timeout)
 //	read, write := p.Ready(k)
 //
-// It is used by one goroutine at a time.
+// It is used by one goroutine at a time. The goroutine parks, so that it needs no thread while it waits, unless there are very
+// many descriptors.
 type Poller struct {
 	fds     []unix.PollFd
 	timeout unix.Timespec // on the heap, where the system call wants it
+	parking *parking      // nil before the first wait
+	refused bool          // the system has refused to let the goroutine park
 }
 
 // Clear begins a new wait.
@@ -223,15 +227,51 @@ func (p *Poller) AddWaker(b *Waker) {
 
 // Wait waits for at most d ns; below 0, without a limit. A signal may end it early.
 func (p *Poller) Wait(d int64) {
+	if d == 0 {
+		p.look()
+		return
+	}
+	if p.parking == nil && !p.refused {
+		p.parking = newParking()
+		p.refused = p.parking == nil
+	}
+	if p.parking != nil && len(p.fds) <= maxParked && p.parking.wait(p.fds, d) {
+		return
+	}
 	ts := &p.timeout
 	*ts = unix.NsecToTimespec(d)
 	if d < 0 {
 		ts = nil
 	}
 	if n, err := unix.Ppoll(p.fds, ts, nil); err != nil || n == 0 {
-		for i := range p.fds {
-			p.fds[i].Revents = 0
-		}
+		p.clearReady()
+	}
+}
+
+// look is Wait without waiting. As it does not block, the call bypasses Go's scheduler.
+func (p *Poller) look() {
+	if len(p.fds) == 0 {
+		return
+	}
+	p.timeout = unix.Timespec{}
+	n, _, errno := unix.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&p.fds[0])), uintptr(len(p.fds)), uintptr(unsafe.Pointer(&p.timeout)), 0, 0, 0)
+	if errno != 0 || n == 0 {
+		p.clearReady()
+	}
+}
+
+// clearReady notes that no descriptor is ready.
+func (p *Poller) clearReady() {
+	for i := range p.fds {
+		p.fds[i].Revents = 0
+	}
+}
+
+// Close frees what the waits have needed. Another wait needs it again.
+func (p *Poller) Close() {
+	if p.parking != nil {
+		p.parking.close()
+		p.parking = nil
 	}
 }
 

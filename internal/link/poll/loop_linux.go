@@ -396,6 +396,9 @@ func (d *Loop) Cut() {
 // Wait waits until the watcher has ended.
 func (d *Loop) Wait() {
 	d.watcher.Wait()
+	d.io.Lock()
+	d.poll.Close()
+	d.io.Unlock()
 	if d.bell.Close() {
 		loops.Add(-1)
 	}

@@ -21,6 +21,7 @@ const (
 // waits without it: a collective that begins never waits for the watcher.
 func (d *Loop) watch() {
 	var poll transport.Poller
+	defer poll.Close()
 	pause := watchTick
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
