@@ -257,7 +257,11 @@ func realVW(t *testing.T) []string {
 		}
 		t.Skip("needs a python with vowpalwabbit 9.11.9 (GVW_VW_PYTHON; make test sets one up)")
 	}
-	return []string{python, "-m", "vowpalwabbit"}
+	start, err := filepath.Abs(filepath.Join("testdata", "vw.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{python, start}
 }
 
 // readGz reads a file of testdata, gunzipped if its name says so.

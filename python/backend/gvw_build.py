@@ -86,12 +86,13 @@ def build_wheel(wheel_directory: str, config_settings: Any = None, metadata_dire
     record = "".join(f"{path},sha256={digest(data)},{len(data)}\n" for path, (data, _) in files.items())
     files[f"{info}/RECORD"] = (f"{record}{info}/RECORD,,\n".encode(), 0o644)
     wheel = f"{name}-{TAG}.whl"
-    with zipfile.ZipFile(Path(wheel_directory, wheel), "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+    # Level 9 takes three times the time of level 6 and saves 0.4 %.
+    with zipfile.ZipFile(Path(wheel_directory, wheel), "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
         for entry_name, (data, mode) in files.items():
             entry = zipfile.ZipInfo(entry_name, (1980, 1, 1, 0, 0, 0))
             entry.external_attr = (0o100000 | mode) << 16
             entry.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(entry, data, compresslevel=9)
+            archive.writestr(entry, data, compresslevel=6)
     return wheel
 
 
