@@ -59,6 +59,68 @@ func (k *kept) add(b *feature.Batch) bool {
 	return true
 }
 
+// Join joins the batches in memory, so that each of them but the last has at least so many features. A
+// consumer whose threads share a batch needs large ones, while others want a batch to fit into the cache of a processor. Join
+// returns false, without an effect, if the examples are not in memory. No pass may be open.
+func (d *Dataset) Join(features int) bool {
+	if d.kept == nil {
+		return false
+	}
+	parts := d.kept.batches
+	joined := parts[:0:0]
+	for len(parts) > 0 {
+		n, have := 0, 0
+		for n < len(parts) && have < features {
+			have += len(parts[n].Features)
+			n++
+		}
+		joined = append(joined, join(parts[:n]))
+		clear(parts[:n]) // their memory is free before the next ones are joined
+		parts = parts[n:]
+	}
+	d.kept.batches = joined
+	return true
+}
+
+// join returns one batch with the examples of several.
+func join(parts []*feature.Batch) *feature.Batch {
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	var all feature.Batch
+	var examples, spans, features, tags, costs int
+	for _, b := range parts {
+		examples += len(b.Examples)
+		spans += len(b.Spans)
+		features += len(b.Features)
+		tags += len(b.Tags)
+		costs += len(b.Costs)
+	}
+	all.Examples = make([]feature.Example, 0, examples)
+	all.Spans = make([]feature.Span, 0, spans)
+	all.Features = make([]feature.Feature, 0, features)
+	all.Tags = make([]byte, 0, tags)
+	all.Costs = make([]feature.Cost, 0, costs)
+	for _, b := range parts {
+		span, feat, tag, cost := uint32(len(all.Spans)), uint32(len(all.Features)), uint32(len(all.Tags)), uint32(len(all.Costs))
+		for _, ex := range b.Examples {
+			ex.SpanLo, ex.SpanHi = ex.SpanLo+span, ex.SpanHi+span
+			ex.FeatLo, ex.FeatHi = ex.FeatLo+feat, ex.FeatHi+feat
+			ex.TagLo, ex.TagHi = ex.TagLo+tag, ex.TagHi+tag
+			ex.CostLo, ex.CostHi = ex.CostLo+cost, ex.CostHi+cost
+			all.Examples = append(all.Examples, ex)
+		}
+		for _, s := range b.Spans {
+			s.Lo, s.Hi = s.Lo+feat, s.Hi+feat
+			all.Spans = append(all.Spans, s)
+		}
+		all.Features = append(all.Features, b.Features...)
+		all.Tags = append(all.Tags, b.Tags...)
+		all.Costs = append(all.Costs, b.Costs...)
+	}
+	return &all
+}
+
 // overflow returns the error for examples that exceed the memory where nothing else has them.
 func (d *Dataset) overflow() error {
 	return &UsageError{fmt.Sprintf("the examples take more than %d MiB of memory: raise the limit (stream.Config.Memory), or use a cache (stream.Config.Cache)", d.cfg.Memory>>20)}

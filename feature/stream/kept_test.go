@@ -107,6 +107,54 @@ func TestExamplesThatAreNotInMemory(t *testing.T) {
 	}
 }
 
+// Passes after Join have the same examples in batches of the size that was asked for.
+func TestJoinedBatchesHaveTheSameExamples(t *testing.T) {
+	t.Parallel()
+	sizes := func(d *stream.Dataset) (features []int) {
+		p, err := d.Pass(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		for {
+			b, err := p.Next()
+			if err == io.EOF {
+				return features
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			features = append(features, len(b.Features))
+		}
+	}
+	for _, least := range []int{1, 500, 1 << 30} {
+		d := dataset(t, stream.Config{
+			Feature: feature.Config{Bits: 18, Interactions: []string{"ab"}}, Passes: 9, Cache: filepath.Join(t.TempDir(), "c"), ChunkSize: 1000, Memory: 1 << 28,
+			Sources: []stream.Source{text("a.vw", drawn(3, 500))},
+		})
+		if d.Join(least) {
+			t.Error("Join before the first pass: true, want false")
+		}
+		mustPass(t, d)
+		want, before := mustPass(t, d), sizes(d)
+		if !d.Join(least) {
+			t.Fatal("Join after the first pass: false, want true")
+		}
+		if diff := differ(want, mustPass(t, d)); diff != "" {
+			t.Errorf("batches of at least %d features: %s", least, diff)
+		}
+		after := sizes(d)
+		for _, n := range after[:len(after)-1] {
+			if n < least {
+				t.Errorf("a batch has %d features, want at least %d", n, least)
+			}
+		}
+		if least > 1 && len(after) >= len(before) || least == 1 && len(after) != len(before) {
+			t.Errorf("at least %d features: %d batches became %d", least, len(before), len(after))
+		}
+	}
+}
+
 // count counts the calls of open in n.
 func count(n *int, open func(context.Context) (io.ReadCloser, error)) func(context.Context) (io.ReadCloser, error) {
 	return func(ctx context.Context) (io.ReadCloser, error) {

@@ -37,6 +37,7 @@ type summation struct {
 	start   []float32 // where such a pass begins: all weights by their indices
 	numbers *numbers  // of the weights in the vectors; nil: they are the indices
 	inPlace bool      // the examples in memory have numbers instead of indices
+	joined  bool      // the batches in memory are large
 
 	// Buffers for the examples of one batch.
 	view     feature.Batch     // the batch with numbers instead of indices
@@ -300,6 +301,10 @@ const (
 	Serial     = 1 << 14
 	maxThreads = 8
 )
+
+// joinedFeatures is the least number of features of a batch in memory: threads begin and end together some times for
+// each batch, and a thread takes up to 0.1 ms to begin.
+const joinedFeatures = 1 << 18
 
 // threads returns the number of threads for a batch with so many features.
 func (a *summation) threads(features int) int {

@@ -26,8 +26,12 @@ func (a *summation) translate(b *feature.Batch) *feature.Batch {
 	return &a.view
 }
 
-// renumber replaces the indices of the examples in memory by the numbers, once they are there and there are numbers.
+// renumber replaces the indices of the examples in memory by the numbers, once they are there and there are numbers. The first
+// time it also joins their batches to ones that are worth sharing among threads.
 func (a *summation) renumber() {
+	if !a.joined {
+		a.joined = a.read.Data.Join(joinedFeatures)
+	}
 	if n := a.numbers; n != nil && !a.inPlace {
 		a.inPlace = a.read.Data.Renumber(func(fs []feature.Feature) { n.translate(fs, fs) })
 	}
