@@ -133,7 +133,7 @@ func (m *Batch) Work(ctx context.Context) error {
 func (m *Batch) pass(ctx context.Context, req optim.Request, sums *optim.Sums) error {
 	m.acc.renumber()
 	m.acc.begin(req, sums, m.solver.Row().Pass+1)
-	if err := m.Read.Batches(ctx, m.acc.batch); err != nil {
+	if err := m.acc.readAll(ctx); err != nil {
 		return err
 	}
 	m.effort.passes++

@@ -3,6 +3,7 @@
 package batchstage
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"slices"
@@ -45,13 +46,15 @@ type summation struct {
 	examples []feature.Example // with the weights of their classes
 	weighted []feature.Example // room for those
 	terms    []term
+	spare    []term    // terms of the batch before, while they are added to the vectors
 	trials   []float32 // losses of the examples at the steps of a Trial request
 
 	matrix    crossing   // of the features of a request
 	quadratic *quadratic // collects the second derivatives of a pass; nil: they are not kept
 	collects  bool       // the current pass is collected
 
-	busy time.Duration // time of this pass outside the reader
+	busy       time.Duration  // time of this pass outside the reader
+	scattering sync.WaitGroup // adds the last batch in memory to the vectors; batch and readAll wait for it
 }
 
 // counts reports whether a pass of the kind counts its examples as seen. The passes between a
@@ -97,12 +100,19 @@ func (a *summation) squares() []float64 {
 	return nil
 }
 
+// readAll adds the examples of this rank's shard.
+func (a *summation) readAll(ctx context.Context) error {
+	defer a.scattering.Wait()
+	return a.read.Batches(ctx, a.batch)
+}
+
 // batch adds a batch of examples in three sweeps:
 //
 //  1. Each example is evaluated by itself. Threads share the examples.
 //  2. The scalars and the table follow in the order of the examples, in one thread.
 //  3. The vectors are added up in the order of the examples. One thread adds up the gradient,
-//     another one the diagonal of the Hessian.
+//     another one the diagonal of the Hessian. For a large batch in memory they do so beside the
+//     first sweep of the next batch.
 func (a *summation) batch(b *feature.Batch) error {
 	begun := time.Now()
 	defer func() { a.busy += time.Since(begun) }()
@@ -179,8 +189,24 @@ func (a *summation) batch(b *feature.Batch) error {
 	if a.req.Kind == optim.Matrix {
 		return nil
 	}
-	a.scatter(b, a.threads(len(b.Features)) > 1)
+	c := contributions{batch: b, examples: a.examples, terms: a.terms}
+	parallel := a.threads(len(b.Features)) > 1
+	if !parallel || !a.joined || len(t.ClassWeights) > 0 {
+		a.scatter(c, parallel)
+		return nil
+	}
+	// The batch stays in memory, so this sweep may run beside the first one of the next batch.
+	a.terms, a.spare = a.spare, a.terms
+	a.scattering.Wait()
+	a.scattering.Go(func() { a.scatter(c, parallel) })
 	return nil
+}
+
+// contributions are the examples of a batch with what each of them adds to the vectors.
+type contributions struct {
+	batch    *feature.Batch
+	examples []feature.Example
+	terms    []term
 }
 
 // again adds what a pass over weights that have been counted adds of example i.
@@ -256,40 +282,40 @@ func (a *summation) add(ex *feature.Example, t *term) {
 	a.sums.Weight += w
 }
 
-// scatter adds the examples' contributions to the gradient and to the diagonal, side by side if
+// scatter adds the contributions to the gradient and to the diagonal, side by side if
 // parallel is true. Each is a plain loop over all features in one thread. Threads that share the
 // weights are slower: each of them must read every feature, and the processor cannot predict
 // whether the feature is one of the thread's.
-func (a *summation) scatter(b *feature.Batch, parallel bool) {
+func (a *summation) scatter(c contributions, parallel bool) {
 	h, threads := a.squares(), 1
 	if parallel && h != nil && a.req.Kind != optim.Local {
 		threads = 2
 	}
 	share(2, threads, func(lo, hi int) {
 		if lo == 0 && a.req.Kind != optim.Local {
-			a.scatterFirst(a.gradient, b)
+			c.addFirst(a.gradient)
 		}
 		if hi == 2 && h != nil {
-			a.scatterSquares(h, b)
+			c.addSquares(h)
 		}
 	})
 }
 
-// scatterFirst adds the first derivatives times the features to g.
-func (a *summation) scatterFirst(g []float64, b *feature.Batch) {
-	for i := range a.examples {
-		first := float64(a.terms[i].first)
-		for _, f := range b.FeaturesOf(&a.examples[i]) {
+// addFirst adds the first derivatives times the features to g.
+func (c *contributions) addFirst(g []float64) {
+	for i := range c.examples {
+		first := float64(c.terms[i].first)
+		for _, f := range c.batch.FeaturesOf(&c.examples[i]) {
 			g[f.Index] += first * float64(f.Value)
 		}
 	}
 }
 
-// scatterSquares adds the second derivatives times the squares of the features to h.
-func (a *summation) scatterSquares(h []float64, b *feature.Batch) {
-	for i := range a.examples {
-		second := float64(a.terms[i].second)
-		for _, f := range b.FeaturesOf(&a.examples[i]) {
+// addSquares adds the second derivatives times the squares of the features to h.
+func (c *contributions) addSquares(h []float64) {
+	for i := range c.examples {
+		second := float64(c.terms[i].second)
+		for _, f := range c.batch.FeaturesOf(&c.examples[i]) {
 			h[f.Index] += second * float64(f.Value*f.Value)
 		}
 	}

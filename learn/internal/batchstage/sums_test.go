@@ -4,6 +4,8 @@ package batchstage
 
 import (
 	"math"
+	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -24,9 +26,12 @@ import (
 // width is the number of weights in the tests.
 const width = 8
 
+// fataler is a test, or a run of rapid.
+type fataler interface{ Fatal(args ...any) }
+
 // newSummation returns a summation of the logistic loss, whose range of predictions is fixed if
 // fixed is true.
-func newSummation(t *rapid.T, fixed bool) *summation {
+func newSummation(t fataler, fixed bool) *summation {
 	l, err := loss.New("logistic")
 	if err != nil {
 		t.Fatal(err)
@@ -144,11 +149,62 @@ func TestThreadsChangeNoBit(t *testing.T) {
 		}
 		want := [2][]float64{a.gradient, a.diagonal}
 		a.gradient, a.diagonal = make([]float64, width), make([]float64, width)
-		a.scatter(b, true)
+		a.scatter(contributions{b, a.examples, a.terms}, true)
 		if diff := cmp.Diff(want, [2][]float64{a.gradient, a.diagonal}); diff != "" {
 			t.Fatalf("(-one thread +several):\n%s", diff)
 		}
 	})
+}
+
+// Large batches in memory, whose vectors are added up beside the next batch, have the sums of batches one after another.
+func TestVectorsBesideTheNextBatch(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	vector := func() []float32 {
+		v := make([]float32, 1000)
+		for i := range v {
+			v[i] = rng.Float32() - 0.5
+		}
+		return v
+	}
+	batches := make([]*feature.Batch, 7)
+	for k := range batches {
+		b := &feature.Batch{}
+		for len(b.Features) < Serial+rng.IntN(Serial) {
+			lo := uint32(len(b.Features))
+			for range rng.IntN(100) {
+				b.Features = append(b.Features, feature.Feature{Index: uint32(rng.IntN(1000)), Value: rng.Float32()})
+			}
+			b.Examples = append(b.Examples, feature.Example{Label: float32(2*rng.IntN(2) - 1), Weight: 1, FeatLo: lo, FeatHi: uint32(len(b.Features))})
+		}
+		batches[k] = b
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	x, dir := vector(), vector()
+	for _, kind := range []optim.Kind{optim.First, optim.Gradient, optim.Product} {
+		var want *optim.Sums
+		for _, joined := range []bool{false, true} {
+			a := newSummation(t, true)
+			a.joined = joined
+			got := &optim.Sums{}
+			room(got, kind, len(x))
+			a.begin(optim.Request{Kind: kind, X: x, Dir: dir}, got, 1)
+			for _, b := range batches {
+				if err := a.batch(b); err != nil {
+					t.Fatal(err)
+				}
+			}
+			a.scattering.Wait()
+			if err := a.end(); err != nil {
+				t.Fatal(err)
+			}
+			if want == nil {
+				want = got
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%v: (-one after another +beside the next):\n%s", kind, diff)
+			}
+		}
+	}
 }
 
 // A sum that overflows float32 is an error with the number of the weight.
