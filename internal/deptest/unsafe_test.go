@@ -25,6 +25,7 @@ var unsafeFiles = map[string]string{
 	"internal/shm/segment.go":                "reads and writes words in shared memory as atomics",
 	"internal/shm/segment_linux.go":          "maps memory at an address, and waits on an address (futex)",
 	"allreduce/vector.go":                    "views a vector of any element type as the bytes that are sent",
+	"allreduce/transport/park_linux.go":      "a raw system call, which does not inform Go's scheduler, takes an address",
 	"allreduce/transport/socket_linux.go":    "raw system calls, which do not inform Go's scheduler, take addresses",
 	"allreduce/verbs/domain.go":              "identifies a registered region by the address of its memory",
 	"malt/internal/rdmawrite/boxes_linux.go": "reads the flags of mailboxes in registered memory as atomics",
