@@ -50,7 +50,7 @@ func TestCountsOfBothEnds(t *testing.T) {
 		each uint64 // least bytes from one rank to another one
 	}{
 		{"tcp", newTCPJob, Config{NoSharedMemory: true}, traffic.TCP, calls * 4 * n / 2},
-		{"shared memory", newLoopbackJob, Config{}, traffic.Memory, calls * 2 * 4 * n / 3},
+		{"shared memory", newLoopbackJob, Config{}, traffic.Memory, calls * 2 * 4 * (n / 3)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			j := c.job(t, 3, c.cfg)
