@@ -27,6 +27,11 @@ func TestAnyOptionsAgreeWithVW(t *testing.T) {
 	t.Parallel()
 	realVW(t)
 	const workers = 2
+	sets := anySets
+	if testing.Short() {
+		sets /= 4
+		t.Log("sampled: a quarter of the sets")
+	}
 	var mu sync.Mutex
 	outcomes, known := map[string]int{}, map[string]bool{}
 	t.Run("sets", func(t *testing.T) {
@@ -34,7 +39,7 @@ func TestAnyOptionsAgreeWithVW(t *testing.T) {
 			t.Run(fmt.Sprint(w), func(t *testing.T) {
 				t.Parallel()
 				c := newAnyCase(t, startForkedVW(t))
-				for seed := w; seed < anySets; seed += workers {
+				for seed := w; seed < sets; seed += workers {
 					c.units = drawAny(rand.New(rand.NewPCG(uint64(seed), 2)))
 					outcome, wrong := c.check(t)
 					if wrong != "" {
@@ -67,7 +72,7 @@ func TestAnyOptionsAgreeWithVW(t *testing.T) {
 func TestKnownDifferencesStillDiffer(t *testing.T) {
 	t.Parallel()
 	c := newAnyCase(t, startForkedVW(t))
-	for _, d := range knownDifferences {
+	for _, d := range sampled(t, knownDifferences, 3) {
 		c.units = unitsOf(strings.Fields(d.options))
 		if outcome, wrong := c.check(t); wrong == "" {
 			t.Errorf("%s no longer differs (%s): take it off the list", d.options, outcome)

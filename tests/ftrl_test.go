@@ -14,7 +14,9 @@ import (
 func TestFTRLAsVW(t *testing.T) {
 	t.Parallel()
 	vw := realVW(t)
-	for _, c := range []struct{ input, options, unkept string }{
+	type ftrlCase struct{ input, options, unkept string }
+	algorithm := func(c ftrlCase) string { return strings.Fields(c.options)[0] }
+	for _, c := range oneOfEach(t, []ftrlCase{
 		{"reg500.vw", "--ftrl", ""},
 		{"reg500.vw", "--ftrl --l1 0.5 --l2 0.1", ""},
 		{"reg500.vw", "--ftrl --ftrl_alpha 0.05 --ftrl_beta 2 -q ab -b 12", ""},
@@ -32,7 +34,7 @@ func TestFTRLAsVW(t *testing.T) {
 		{"reg500.vw", "--coin --ftrl_alpha 2 --ftrl_beta 0.5 --noconstant", ""},
 		{"s1000.vw", "--coin --loss_function logistic", "--loss_function logistic"},
 		{"reg500.vw", "--coin --passes 2 -k --cache_file CACHE --holdout_off", ""},
-	} {
+	}, algorithm) {
 		t.Run(c.options, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()

@@ -18,7 +18,7 @@ var labelLines = regexp.MustCompile(`^(\[|level=|gvw: |using no cache)|label .* 
 func TestLabelsOfClassesMatchVW(t *testing.T) {
 	t.Parallel()
 	vw := realVW(t)
-	for _, c := range composedCases(t) {
+	for _, c := range oneOfEach(t, composedCases(t), func(c composedCase) string { return learnerOf(c) + " " + c.data }) {
 		if c.data == "reg500" {
 			continue
 		}

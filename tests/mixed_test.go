@@ -15,26 +15,31 @@ func TestMixedJobs(t *testing.T) {
 	t.Parallel()
 	vw := realVW(t)
 	text := readFile(t, filepath.Join("testdata", "golden", "s1000.vw.gz"))
-	rules := []string{"", "--sgd -l 0.05", "--adaptive"}
-	for _, n := range []int{2, 3, 4, 5, 8} {
-		if n == 8 {
-			rules = rules[:1] // eight vw processes start slowly
+	type job struct {
+		n    int
+		rule string
+	}
+	var jobs []job
+	for _, n := range []int{2, 3, 4, 5} {
+		for _, rule := range []string{"", "--sgd -l 0.05", "--adaptive"} {
+			jobs = append(jobs, job{n, rule})
 		}
-		for _, rule := range rules {
-			t.Run(fmt.Sprintf("n%d%s", n, strings.ReplaceAll(rule, " ", "")), func(t *testing.T) {
-				t.Parallel()
-				port := startServer(t)
-				dir := t.TempDir()
-				parts := shards(t, dir, writeFile(t, filepath.Join(dir, "all.vw"), text), n)
-				options := append(strings.Fields(rule), "--passes", "3", "--loss_function", "logistic", "--holdout_off")
+	}
+	jobs = append(jobs, job{8, ""}) // eight vw processes start slowly
+	for _, j := range sampled(t, jobs, 5) {
+		t.Run(fmt.Sprintf("n%d%s", j.n, strings.ReplaceAll(j.rule, " ", "")), func(t *testing.T) {
+			t.Parallel()
+			port := startServer(t)
+			dir := t.TempDir()
+			parts := shards(t, dir, writeFile(t, filepath.Join(dir, "all.vw"), text), j.n)
+			options := append(strings.Fields(j.rule), "--passes", "3", "--loss_function", "logistic", "--holdout_off")
 
-				single := mixed(t, dir, port, 100+n, parts, vw, func(int) bool { return true }, options)
-				both := mixed(t, dir, port, 200+n, parts, vw, func(i int) bool { return i%2 == 0 }, options)
-				for i := range both {
-					compareModels(t, fmt.Sprintf("rank %d of the mixed job", i), both[i], single[0])
-				}
-			})
-		}
+			single := mixed(t, dir, port, 100+j.n, parts, vw, func(int) bool { return true }, options)
+			both := mixed(t, dir, port, 200+j.n, parts, vw, func(i int) bool { return i%2 == 0 }, options)
+			for i := range both {
+				compareModels(t, fmt.Sprintf("rank %d of the mixed job", i), both[i], single[0])
+			}
+		})
 	}
 }
 
@@ -44,7 +49,7 @@ func TestMixedBatchJobs(t *testing.T) {
 	t.Parallel()
 	vw := realVW(t)
 	text := readFile(t, filepath.Join("testdata", "golden", "s1000.vw.gz"))
-	for _, n := range []int{2, 4} {
+	for _, n := range sampled(t, []int{2, 4}, 2) {
 		for _, method := range []string{"--bfgs --mem 5", "--conjugate_gradient"} {
 			t.Run(fmt.Sprintf("n%d%s", n, strings.ReplaceAll(method, " ", "")), func(t *testing.T) {
 				t.Parallel()

@@ -52,10 +52,15 @@ func (c *chromium) clean(base string) {
 // looks checks the page in both colour schemes and in narrow windows.
 func (c *chromium) looks(name string) {
 	c.t.Helper()
-	for _, v := range []struct {
+	views := []struct {
 		width, height int
 		scheme        string
-	}{{1280, 1000, "light"}, {1280, 1000, "dark"}, {360, 900, "light"}} {
+	}{{1280, 1000, "light"}, {1280, 1000, "dark"}, {360, 900, "light"}}
+	if testing.Short() {
+		views = views[2:]
+		c.t.Log("sampled: the page only in a narrow window")
+	}
+	for _, v := range views {
 		c.view(v.width, v.height, v.scheme)
 		at := fmt.Sprintf("%s-%d-%s", name, v.width, v.scheme)
 		c.accessible(at)

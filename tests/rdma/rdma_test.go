@@ -40,7 +40,7 @@ func machine(t *testing.T) (m *guest.Machine, dir string) {
 		t.Skip("this is the guest")
 	}
 	if testing.Short() {
-		t.Skip("it takes minutes")
+		t.Skip("sampled: takes minutes")
 	}
 	k, err := guest.Prepare(t.Context(), os.Getenv("GVW_RDMA_CACHE"), install, t.Logf)
 	need(t, err)

@@ -43,7 +43,7 @@ func TestStormWithoutReplacements(t *testing.T) {
 		return ""
 	})
 	t.Logf("%d jobs have continued without a rank, %d were ended by a loss", continued, ended)
-	if continued == 0 && !t.Failed() && number(t, "STORM_ONLY", 0) == 0 {
+	if continued == 0 && !testing.Short() && !t.Failed() && number(t, "STORM_ONLY", 0) == 0 {
 		t.Error("no job has continued without a rank")
 	}
 }

@@ -91,6 +91,10 @@ func undisturbed(t *testing.T, data, mode string) (model []byte, took time.Durat
 // faults of each outcome.
 func storm(t *testing.T, jobs uint64, mode string, kinds []string, check func(o outcome, whole []byte) string) {
 	seed, only := number(t, "STORM_SEED", 1), number(t, "STORM_ONLY", 0)
+	if testing.Short() {
+		t.Logf("sampled: a job of each of %d kinds of faults, instead of %d jobs", len(kinds), jobs)
+		jobs = uint64(len(kinds))
+	}
 	jobs = number(t, "STORM", jobs)
 	data := realData(t)
 	whole, length := undisturbed(t, data, mode)
