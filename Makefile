@@ -3,8 +3,8 @@
 # make quickstart   trains on real e-mails with four workers, prints what to look at
 # make setup        gets what make test uses: modules, tools, vw, Debian packages
 # make check        static checks and short unit tests, for every save: < 90 s
-# make test         all of the product, without Java, root or a guest: < 8 min
-# make test-all     everything that must hold before a commit lands, as in CI: < 25 min
+# make test         all of the product, without Java, root or a guest, samples of long tests: < 8 min
+# make test-all     everything in full that must hold before a commit lands, as in CI: < 25 min
 # make test-portable
 #                   types on other systems; numeric packages on arm64 and without assembly
 # make test-hadoop  the tests on a real Hadoop, started here: Java 17, Maven, 100 MB of jars

@@ -11,8 +11,8 @@ import (
 // A run allocates for batches, tables and files, never for an example: twenty
 // times the examples cost a few allocations more, for batches in flight.
 func TestNoAllocationPerExample(t *testing.T) {
-	if testing.Short() {
-		t.Skip("counts allocations of whole runs; the race detector adds its own")
+	if raceEnabled {
+		t.Skip("the race detector allocates")
 	}
 	run := func(text string, change func(*Config)) float64 {
 		c := Config{

@@ -134,7 +134,7 @@ func TestAveragingReachesTheLossOfOneProcess(t *testing.T) {
 		{AverageConfig{Aggregate: "model", Every: "random:0.02"}, func(*Config) {}},
 		{AverageConfig{Aggregate: "model", Every: "0.2"}, func(c *Config) { c.SGD.Adaptive, c.SGD.Normalized, c.SGD.Invariant = true, true, true }},
 		{AverageConfig{Aggregate: "gradient", Batch: "0.01"}, func(c *Config) { c.SGD.LearningRate = option.Some[float32](8) }},
-	}, 0, 3) {
+	}, 0, 6) {
 		name := fmt.Sprintf("%s,%s,%s", c.average.Aggregate, c.average.Every, c.average.Batch)
 		t.Run(name, func(t *testing.T) {
 			reports, errs := runRanks(t, deal(text, 4), func(rank int, cfg *Config) {

@@ -133,8 +133,8 @@ func TestLearnersAreTested(t *testing.T) {
 
 // No learner allocates for an example.
 func TestLearnersAllocateNothingPerExample(t *testing.T) {
-	if testing.Short() {
-		t.Skip("counts allocations of whole runs; the race detector adds its own")
+	if raceEnabled {
+		t.Skip("the race detector allocates")
 	}
 	small, large := randomText(500), randomText(10_000)
 	for _, s := range reductions.All {

@@ -5,9 +5,10 @@
 # mistake is cheapest to find.
 #
 #   scripts/test.sh check      make check: static checks and unit tests in their short form
-#   scripts/test.sh            make test: all of the product without Java, root or a guest
+#   scripts/test.sh            make test: all of the product without Java, root or a guest, in the tests' short form
 #   scripts/test.sh portable   make test-portable: types on other systems, arm64, and no assembly
-#   scripts/test.sh all        make test-all: make test, make test-portable, manifests, Hadoop, launchers and RDMA; for CI
+#   scripts/test.sh all        make test-all: the same in full, make test-portable, manifests, Hadoop, launchers and
+#                              RDMA; for CI
 #
 #   REQUIRE_ALL=1      tools and data that tests need must be present: a skip is a failure
 #   REQUIRE_SHARED=1   the data sets beside the repository must be present
@@ -16,8 +17,9 @@
 #   CI=true            missing Debian packages are installed; otherwise make setup does it
 #
 # Most tests wait for processes and time-outs, so more of them run at a time than there
-# are processors. Each test runs once: packages with concurrency under the race detector, and
-# without it only those of their tests that the detector's run skipped or sampled.
+# are processors. Each test runs once: packages with concurrency under the race detector, in
+# their short form, and without it only those of their tests that the detector's run left out
+# and, in make test-all, those that it sampled.
 # A step that fails does not stop the ones after it; the report at the end lists all
 # failures and all skips with their reasons.
 set -uo pipefail
@@ -107,7 +109,8 @@ report() {
 	local all=false
 	[ "${REQUIRE_ALL:-}" = 1 ] && all=true
 	heading "report"
-	"$log/testsum" -report -slowest 10 -require-all="$all" "$log"/*.json
+	# shellcheck disable=SC2086
+	"$log/testsum" -report $short -slowest 10 -require-all="$all" "$log"/*.json
 	exit
 }
 
@@ -151,6 +154,10 @@ portable() {
 	fi
 }
 
+# make check and make test run the tests in their short form.
+short=-short
+[ $tier != all ] || short=
+
 # All but the race detector and RDMA compiles with the flags of a release, so that the release, the
 # wheel, images and all tests share one set of compiled packages. make check shares those of go build.
 flags=$(go env GOFLAGS)
@@ -162,12 +169,23 @@ if [ $tier = portable ]; then
 	portable
 	report
 fi
-step gofmt silent gofmt -l .
-step gofumpt silent go tool -modfile=tools/go.mod gofumpt -l .
+
+# lint runs the static checks that use one processor for most of their time.
+lint() {
+	step gofmt silent gofmt -l .
+	step gofumpt silent go tool -modfile=tools/go.mod gofumpt -l .
+	step tools drawing
+	[ $tier != check ] || return 0
+	step tidy tidy
+	# shellcheck is optional: it runs where it is installed.
+	if command -v shellcheck >/dev/null; then step shellcheck shellcheck .ci/* scripts/*.sh tests/rdma/guest/*.sh; fi
+	if [ $tier = all ]; then step deadcode scripts/deadcode.sh; else step deadcode scripts/deadcode.sh short; fi
+}
+start lint
 step vet go vet ./...
 [ $tier != all ] || step vet-containers go -C tests/containers vet ./...
-step tools drawing
 step staticcheck go tool -modfile=tools/go.mod staticcheck ./...
+finish lint
 
 if [ $tier = check ]; then
 	heading "unit tests, short, with 20 seeds per storm"
@@ -175,11 +193,6 @@ if [ $tier = check ]; then
 	GVW_STORM_SEEDS=20 gotest unit -short $(go list ./... | grep -v "^$module/tests")
 	report
 fi
-
-step deadcode scripts/deadcode.sh
-step tidy tidy
-# shellcheck is optional: it runs where it is installed.
-if command -v shellcheck >/dev/null; then step shellcheck shellcheck .ci/* scripts/*.sh tests/rdma/guest/*.sh; fi
 
 heading "the real vw"
 if [ -n "${GVW_VW_PYTHON:-}" ] || GVW_VW_PYTHON=$(scripts/setup-vw.sh); then
@@ -208,24 +221,24 @@ if [ "$cgo" = 1 ] && command -v "$(go env CC)" >/dev/null; then
 	# By default each process of a race build sleeps for a second when it ends.
 	GORACE=${GORACE:-atexit_sleep_ms=10} GOFLAGS=$flags CGO_ENABLED=1 gotest race -race -short $concurrent
 	heading "unit tests that the race detector's run left out or sampled"
-	remaining=$(testfiles $concurrent | "$log/testsum" -remaining "$log/race.json") || note fail remaining-tests
-	if [ -n "$remaining" ]; then gotest rest -run "${remaining%%$'\n'*}" ${remaining#*$'\n'}; fi
+	remaining=$(testfiles $concurrent | "$log/testsum" $short -remaining "$log/race.json") || note fail remaining-tests
+	if [ -n "$remaining" ]; then gotest rest $short -run "${remaining%%$'\n'*}" ${remaining#*$'\n'}; fi
 else
 	echo "NO C COMPILER: the race detector needs one; unit tests run without it."
 	note skip race-tests "the race detector needs cgo and a C compiler"
-	gotest rest $concurrent
+	gotest rest $short $concurrent
 fi
 
 heading "unit tests of the other packages"
 # shellcheck disable=SC2086
-gotest unit $others
+gotest unit $short $others
 
 # The packages below share the programs, except places, which looks for processes by their path.
 step programs go build -o "$log/programs/" ./cmd/gvw ./cmd/spanning_tree
 [ ! -x "$log/programs/spanning_tree" ] || export GVW_TEST_PROGRAMS=$log/programs
 heading "end-to-end tests"
 # shellcheck disable=SC2046
-gotest e2e -count=1 -parallel $((3 * processors)) $(go list ./tests/... | grep -v "^$module/tests/\(hadoop\|hadoop/secure\|kilonode\|places\|places/packages\|rdma\)\$")
+gotest e2e $short -count=1 -parallel $((3 * processors)) $(go list ./tests/... | grep -v "^$module/tests/\(hadoop\|hadoop/secure\|kilonode\|places\|places/packages\|rdma\)\$")
 
 [ $tier = all ] || report
 

@@ -108,7 +108,7 @@ func (r *recording) rewrite(t *testing.T, dir string) {
 // TestRecorded runs the recorded commands and compares all that vw left behind.
 func TestRecorded(t *testing.T) {
 	t.Parallel()
-	forRecordings(t, func(t *testing.T, r *recording) {
+	forRecordings(t, 1, func(t *testing.T, r *recording) {
 		if *record {
 			vw := realVW(t)
 			r.rewrite(t, r.play(t, true, func(dir string, args ...string) result { return realRun(t, dir, vw, args...) }))
@@ -127,15 +127,19 @@ func TestRecorded(t *testing.T) {
 func TestRecordingsAreVWs(t *testing.T) {
 	t.Parallel()
 	vw := realVW(t)
-	forRecordings(t, func(t *testing.T, r *recording) {
+	forRecordings(t, 6, func(t *testing.T, r *recording) {
 		r.compare(t, r.play(t, true, func(dir string, args ...string) result { return realRun(t, dir, vw, args...) }))
 	})
 }
 
-func forRecordings(t *testing.T, test func(*testing.T, *recording)) {
+// forRecordings calls test for all recordings, and in the short form for every n-th one.
+func forRecordings(t *testing.T, n int, test func(*testing.T, *recording)) {
 	paths, err := filepath.Glob(filepath.Join("testdata", "recorded", "*.txtar"))
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no recordings: %v", err)
+	}
+	if n > 1 {
+		paths = sampled(t, paths, n)
 	}
 	for _, path := range paths {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {

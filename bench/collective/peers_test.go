@@ -16,7 +16,7 @@ import (
 // and XGBoost.
 func TestPeersThatAreThere(t *testing.T) {
 	if testing.Short() {
-		t.Skip("starts several programs")
+		t.Skip("sampled: starts several programs")
 	}
 	cfg := Config{
 		Ranks: 2, Sizes: []int{4, 4096}, PerSize: time.Millisecond, Peers: true, Self: []string{"none"},

@@ -20,6 +20,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/gvw-project/gvw/internal/invariant"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/internal/spantree/server"
@@ -378,8 +379,12 @@ func TestNoProgressBar(t *testing.T) {
 			t.Errorf("%q: %s", more, &stderr)
 		}
 	}
+	passes := "20000"
+	if invariant.Enabled { // under the race detector, where each takes ten times as long
+		passes = "2000"
+	}
 	for _, more := range []string{"--quiet", "--progress_bar=off"} {
-		cmd, s := onTerminal(t, t.TempDir(), 80, "-d", "x.vw", "--passes", "20000", "--holdout_off", "-c", "-k", more)
+		cmd, s := onTerminal(t, t.TempDir(), 80, "-d", "x.vw", "--passes", passes, "--holdout_off", "-c", "-k", more)
 		if err := cmd.Wait(); err != nil {
 			t.Error(err)
 		}

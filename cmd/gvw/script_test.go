@@ -67,7 +67,7 @@ func TestScripts(t *testing.T) {
 		},
 	}
 	if testing.Short() && invariant.Enabled {
-		t.Logf("sampled: under the race detector, which checks the packages by themselves, only %q", raced)
+		t.Logf("left out: all scripts but %q; the race detector checks the packages by themselves", raced)
 		params.Dir = ""
 		for _, name := range raced {
 			params.Files = append(params.Files, filepath.Join("testdata", name+".txtar"))

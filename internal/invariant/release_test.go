@@ -22,7 +22,7 @@ const root = "../.."
 // for the texts of all checks: a text is in a program if the compiler has kept its check.
 func TestReleasesHoldNoCheck(t *testing.T) {
 	if testing.Short() {
-		t.Skip("the programs are built twice")
+		t.Skip("sampled: builds the programs twice")
 	}
 	t.Parallel()
 	texts := checkTexts(t)

@@ -151,7 +151,7 @@ func TestBound(t *testing.T) {
 // takes more than 2.2 s. This test simulates 250 ranks, and docs/simulation.md has 1,000.
 func TestGoal(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes seconds: 250 ranks send 34 GB in 2 million segments, twice")
+		t.Skip("sampled: 250 ranks send 34 GB in 2 million segments, twice")
 	}
 	cfg := Config{
 		Ranks: 250, Bytes: 64 << 20, Processor: Usual,

@@ -16,8 +16,14 @@
 // passed in another recorded run: the race tests skip slow tests, which the plain run
 // includes.
 //
-// A test that does only a part of its work with -short logs a line that begins with
-// "sampled: ". -remaining treats it like a skip: a run without -short must follow.
+// A test that does only a part of its work with -short, or none, logs a line that begins with
+// "sampled: ", or skips with such a reason. -remaining treats it like a skip: a run without
+// -short must follow. A test of which a build leaves out a part, for example that with the
+// race detector, logs a line that begins with "left out: "; a run of another build must follow.
+//
+// With -short all runs have this flag. -remaining omits the tests that another one would
+// sample again, and -report does not count skips for this reason: they are left to
+// `make test-all`.
 //
 // With -slowest N a report begins with the N tests at the top level that took longest.
 //

@@ -20,17 +20,18 @@ func main() {
 	report := flag.Bool("report", false, "sum up the recordings named as arguments")
 	left := flag.String("remaining", "", "list the tests that the recording in `FILE` lacks or has in part, of the files on stdin")
 	slow := flag.Int("slowest", 0, "with -report: also list so many tests that took longest")
+	short := flag.Bool("short", false, "with -remaining: without what -short samples; with -report: what -short skips is no skip")
 	requireAll := flag.Bool("require-all", false, "with -report: a skip is a failure")
 	flag.Parse()
 	var ok bool
 	var err error
 	switch {
 	case *left != "" && *into == "" && !*report && flag.NArg() == 0:
-		ok, err = true, remainingOf(*left, os.Stdin, os.Stdout)
+		ok, err = true, remainingOf(*left, os.Stdin, os.Stdout, *short)
 	case *into != "" && !*report && flag.NArg() == 0:
 		ok, err = recordFile(os.Stdin, os.Stdout, *into)
 	case *report && *into == "" && flag.NArg() > 0:
-		ok, err = reportFiles(os.Stdout, flag.Args(), *slow, *requireAll)
+		ok, err = reportFiles(os.Stdout, flag.Args(), *slow, *short, *requireAll)
 	default:
 		flag.Usage()
 		os.Exit(2)
@@ -93,7 +94,7 @@ func record(in io.Reader, out, log io.Writer) (bool, error) {
 		}
 		whole := e.Action == "skip" || e.Action == "fail" && e.Test != ""
 		for _, text := range held[key] {
-			if whole || isSampled(text) {
+			if whole || logs(text, sampled) || logs(text, leftOut) {
 				logErr = firstError(logErr, keep.Encode(event{Action: "output", Package: e.Package, Test: e.Test, Output: text}))
 			}
 		}
@@ -125,7 +126,7 @@ func packageLine(e event, output []string) string {
 }
 
 // reportFiles prints the slowest tests, failures, skips with reasons, and the closing line.
-func reportFiles(out io.Writer, paths []string, slow int, requireAll bool) (bool, error) {
+func reportFiles(out io.Writer, paths []string, slow int, short, requireAll bool) (bool, error) {
 	var l ledger
 	for _, path := range paths {
 		f, err := os.Open(path)
@@ -143,6 +144,11 @@ func reportFiles(out io.Writer, paths []string, slow int, requireAll bool) (bool
 		fmt.Fprintf(out, "%7.1f s %s: %s\n", o.elapsed, o.run, o.name())
 	}
 	s := l.sum()
+	if short {
+		if left := s.omitSampled(); left > 0 {
+			fmt.Fprintf(out, "sampled  tests that -short leaves out, for make test-all: %d\n", left)
+		}
+	}
 	for _, o := range s.failed {
 		fmt.Fprintf(out, "failed   %s: %s\n", o.run, o.name())
 		for _, line := range o.findings {

@@ -125,3 +125,10 @@ func (l *ledger) sum() sum {
 	s.skipped = slices.CompactFunc(s.skipped, func(a, b outcome) bool { return a.pkg == b.pkg && a.test == b.test })
 	return s
 }
+
+// omitSampled removes the skips because of -short and returns their number.
+func (s *sum) omitSampled() (n int) {
+	all := len(s.skipped)
+	s.skipped = slices.DeleteFunc(s.skipped, func(o outcome) bool { return strings.HasPrefix(o.reason, sampled) })
+	return all - len(s.skipped)
+}

@@ -48,7 +48,7 @@ func sumUp(t *testing.T, requireAll bool, streams ...string) (talk, report strin
 		files = append(files, file)
 	}
 	var rep bytes.Buffer
-	ok, err := reportFiles(&rep, files, 0, requireAll)
+	ok, err := reportFiles(&rep, files, 0, false, requireAll)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestLinesThatAreNoEventsPassThrough(t *testing.T) {
 }
 
 func TestAMissingRecordingIsAnError(t *testing.T) {
-	if _, err := reportFiles(&bytes.Buffer{}, []string{filepath.Join(t.TempDir(), "none")}, 0, false); !os.IsNotExist(err) {
+	if _, err := reportFiles(&bytes.Buffer{}, []string{filepath.Join(t.TempDir(), "none")}, 0, false, false); !os.IsNotExist(err) {
 		t.Errorf("error %v, want that the file does not exist", err)
 	}
 }
@@ -169,32 +169,65 @@ func TestRemainingTestsAreThoseThatDidNotRunInFull(t *testing.T) {
 		"func TestSkipped(t *testing.T) {}\n"+
 		"func TestSubtestSkipped(t *testing.T) {}\n"+
 		"func TestSampled(t *testing.T) {}\n"+
+		"func TestSampledToNothing(t *testing.T) {}\n"+
+		"func TestSubtestSampledToNothing(t *testing.T) {}\n"+
+		"func TestSampledAndSkipped(t *testing.T) {}\n"+
+		"func TestPartLeftOut(t *testing.T) {}\n"+
 		"func TestLeftOutByTheBuild(t *testing.T) {}\n"+
 		"func FuzzLeftOut(f *testing.F) {}\n"+
 		"func BenchmarkLeftOut(b *testing.B) {}\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	var log, got bytes.Buffer
+	var log bytes.Buffer
 	if _, err := record(strings.NewReader(stream(t,
 		"output p TestWhole a_test.go:9: not sampled", "pass p TestWhole",
 		"fail p TestFailed",
 		"output p TestSkipped a_test.go:1: slow", "skip p TestSkipped",
 		"skip p TestSubtestSkipped/x", "pass p TestSubtestSkipped",
 		"output p TestSampled/x     a_test.go:7: sampled: 3 of 9", "pass p TestSampled/x", "pass p TestSampled",
+		"output p TestSampledToNothing     a_test.go:7: sampled: slow", "skip p TestSampledToNothing",
+		"output p TestSubtestSampledToNothing/x     a_test.go:7: sampled: slow", "skip p TestSubtestSampledToNothing/x", "pass p TestSubtestSampledToNothing",
+		"output p TestSampledAndSkipped/x     a_test.go:7: sampled: slow", "skip p TestSampledAndSkipped/x", "skip p TestSampledAndSkipped/y", "pass p TestSampledAndSkipped",
+		"output p TestPartLeftOut     a_test.go:7: left out: 3 of 9", "pass p TestPartLeftOut",
 		"pass q TestLeftOutByTheBuild", "fail p")), &bytes.Buffer{}, &log); err != nil {
 		t.Fatal(err)
 	}
-	whole := strings.NewReader(log.String())
-	if err := remaining(whole, strings.NewReader("p "+file+"\n"), &got); err != nil {
+	for short, want := range map[bool]string{
+		false: "^(FuzzLeftOut|TestLeftOutByTheBuild|TestPartLeftOut|TestSampled|TestSampledAndSkipped|TestSampledToNothing|TestSkipped|TestSubtestSampledToNothing|TestSubtestSkipped)$\np\n",
+		true:  "^(FuzzLeftOut|TestLeftOutByTheBuild|TestPartLeftOut|TestSampledAndSkipped|TestSkipped|TestSubtestSkipped)$\np\n",
+	} {
+		var got bytes.Buffer
+		if err := remaining(strings.NewReader(log.String()), strings.NewReader("p "+file+"\n"), &got, short); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got.String()); diff != "" {
+			t.Errorf("remaining, short %v (-want +got):\n%s", short, diff)
+		}
+	}
+	var got bytes.Buffer
+	if err := remaining(strings.NewReader(stream(t, "pass q TestLeftOutByTheBuild")), strings.NewReader(""), &got, false); err != nil || got.Len() > 0 {
+		t.Errorf("no files: got %q, %v", &got, err)
+	}
+}
+
+// In a short report a test that -short leaves out is no skip. Others are.
+func TestShortReport(t *testing.T) {
+	in := stream(t, "output p TestA     a_test.go:7: sampled: slow", "skip p TestA", "output p TestB     a_test.go:8: needs a server", "skip p TestB", "pass p TestC", "pass p")
+	file := filepath.Join(t.TempDir(), "a.json")
+	if _, err := recordFile(strings.NewReader(in), &bytes.Buffer{}, file); err != nil {
 		t.Fatal(err)
 	}
-	want := "^(FuzzLeftOut|TestLeftOutByTheBuild|TestSampled|TestSkipped|TestSubtestSkipped)$\np\n"
-	if diff := cmp.Diff(want, got.String()); diff != "" {
-		t.Errorf("remaining (-want +got):\n%s", diff)
-	}
-	got.Reset()
-	if err := remaining(strings.NewReader(stream(t, "pass q TestLeftOutByTheBuild")), strings.NewReader(""), &got); err != nil || got.Len() > 0 {
-		t.Errorf("no files: got %q, %v", &got, err)
+	for short, want := range map[bool]string{
+		true:  "sampled  tests that -short leaves out, for make test-all: 1\nskipped  p TestB: needs a server\n1 passed, 0 failed, 1 skipped\n",
+		false: "skipped  p TestA: sampled: slow\nskipped  p TestB: needs a server\n1 passed, 0 failed, 2 skipped\n",
+	} {
+		var got bytes.Buffer
+		if _, err := reportFiles(&got, []string{file}, 0, short, false); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got.String()); diff != "" {
+			t.Errorf("short %v (-want +got):\n%s", short, diff)
+		}
 	}
 }
 
