@@ -22,16 +22,16 @@ import (
 // RMSE of 4.12.
 func TestScoresOfComposedLearners(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
+	for _, c := range sampled(t, []struct {
 		set, options string
 		most         float64
 	}{
-		{"higgs-mini", "--nn 10 --loss_function logistic", 1.005 * 0.684547},
 		{"dna", "--csoaa 3", 1.005 * 0.071669},
+		{"higgs-mini", "--nn 10 --loss_function logistic", 1.005 * 0.684547},
 		{"jester", "--lrq ui7", 1.005 * 18.742936},
 		{"jester", "--rank 5 -q ui -b 15 -l 0.02 --power_t 0 --l2 1e-2", 1.005 * 18.025864},
 		{"jester", "--rank 10 -q ui -b 15 -l 0.01 --power_t 0 --passes 3 --l2 0.1 --holdout_off", 4.12 * 4.12},
-	} {
+	}, 3) {
 		t.Run(c.set+" "+c.options, func(t *testing.T) {
 			dir := t.TempDir()
 			for _, part := range []string{"train", "test"} {

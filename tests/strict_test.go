@@ -14,7 +14,7 @@ import (
 func TestStrictParseAsVW(t *testing.T) {
 	t.Parallel()
 	vw := realVW(t)
-	for _, c := range []struct {
+	for _, c := range sampled(t, []struct {
 		options, line string
 		want          string // gvw's message about the line; "": none
 	}{
@@ -40,7 +40,7 @@ func TestStrictParseAsVW(t *testing.T) {
 		{"--json", `{"_label":"xyz","a":1}`, ""},
 		{"--json", `{"_label":"1 -1","a":1}`, "invalid importance weight (-1)"},
 		{"--oaa 3", "5 |a b", ""},
-	} {
+	}, 4) {
 		t.Run(c.options+" "+c.line, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
