@@ -155,8 +155,8 @@ portable() {
 }
 
 # make check and make test run the tests in their short form.
-short=-short
-[ $tier != all ] || short=
+short=
+case $tier in check | test) short=-short ;; esac
 
 # All but the race detector and RDMA compiles with the flags of a release, so that the release, the
 # wheel, images and all tests share one set of compiled packages. make check shares those of go build.
@@ -177,7 +177,7 @@ lint() {
 	step tools drawing
 	[ $tier != check ] || return 0
 	step tidy tidy
-	# shellcheck is optional: it runs where it is installed.
+	# The tool shellcheck is optional.
 	if command -v shellcheck >/dev/null; then step shellcheck shellcheck .ci/* scripts/*.sh tests/rdma/guest/*.sh; fi
 	if [ $tier = all ]; then step deadcode scripts/deadcode.sh; else step deadcode scripts/deadcode.sh short; fi
 }
