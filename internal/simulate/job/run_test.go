@@ -102,7 +102,11 @@ func TestJobsEnd(t *testing.T) {
 			t.Errorf("the second time: %v %s", err, d)
 		}
 	})
-	if losses < 20 {
+	least := 20
+	if testing.Short() { // rapid draws a fifth of the jobs
+		least = 1
+	}
+	if losses < least {
 		t.Errorf("got %d losses in all jobs, want more: the test covers little", losses)
 	}
 }
