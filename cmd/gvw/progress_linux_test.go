@@ -312,10 +312,12 @@ func TestProgressBarOfSolvers(t *testing.T) {
 				t.Fatal(err)
 			}
 			cmd, s := onTerminal(t, dir, 120, append([]string{"-d", "noisy.vw", "--loss_function", "logistic", "--holdout_off", "--termination", "0", "-b", "20", "-c", "-k", "--log_json", "log"}, args...)...)
-			if err := cmd.Wait(); err != nil {
-				t.Fatal(err)
-			}
+			err := cmd.Wait()
 			<-s.done
+			if err != nil {
+				shown, _ := s.after(0)
+				t.Fatalf("%v: %q", err, shown[max(0, len(shown)-6000):])
+			}
 			text, err := os.ReadFile(filepath.Join(dir, "log"))
 			if err != nil {
 				t.Fatal(err)
