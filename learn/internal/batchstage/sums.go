@@ -191,8 +191,8 @@ func (a *summation) batch(b *feature.Batch) error {
 	}
 	c := contributions{batch: b, examples: a.examples, terms: a.terms}
 	parallel := a.threads(len(b.Features)) > 1
-	if !parallel || !a.joined || len(t.ClassWeights) > 0 {
-		a.scatter(c, parallel)
+	if !parallel || !a.joined || b != read || len(t.ClassWeights) > 0 {
+		a.scatter(c, parallel) // the next batch needs the memory of the features or the examples, or makes the vectors grow
 		return nil
 	}
 	// The batch stays in memory, so this sweep may run beside the first one of the next batch.

@@ -180,14 +180,21 @@ func TestVectorsBesideTheNextBatch(t *testing.T) {
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	x, dir := vector(), vector()
-	for _, kind := range []optim.Kind{optim.First, optim.Gradient, optim.Product} {
+	for _, c := range []struct {
+		kind    optim.Kind
+		numbers bool // the pass numbers the weights, so that the vectors grow
+	}{{optim.First, false}, {optim.First, true}, {optim.Gradient, false}, {optim.Product, false}} {
 		var want *optim.Sums
 		for _, joined := range []bool{false, true} {
 			a := newSummation(t, true)
 			a.joined = joined
 			got := &optim.Sums{}
-			room(got, kind, len(x))
-			a.begin(optim.Request{Kind: kind, X: x, Dir: dir}, got, 1)
+			room(got, c.kind, len(x))
+			if c.numbers {
+				first := appearance(nil)
+				a.first = &first
+			}
+			a.begin(optim.Request{Kind: c.kind, X: x, Dir: dir}, got, 1)
 			for _, b := range batches {
 				if err := a.batch(b); err != nil {
 					t.Fatal(err)
@@ -201,7 +208,7 @@ func TestVectorsBesideTheNextBatch(t *testing.T) {
 				want = got
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%v: (-one after another +beside the next):\n%s", kind, diff)
+				t.Errorf("%+v: (-one after another +beside the next):\n%s", c, diff)
 			}
 		}
 	}
