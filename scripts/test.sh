@@ -10,7 +10,8 @@
 #   scripts/test.sh all        make test-all: the same in full, make test-portable, manifests, Hadoop, launchers and
 #                              RDMA; for CI
 #
-#   REQUIRE_ALL=1      tools and data that tests need must be present: a skip is a failure
+#   REQUIRE_ALL=1      tools and data that tests need must be present: a skip is a failure,
+#                      and make test runs the tests in full
 #   REQUIRE_SHARED=1   the data sets beside the repository must be present
 #   GVW_VW_PYTHON      a python that has vowpalwabbit (else .venv is set up)
 #   GVW_HADOOP_CACHE   where the jars of Hadoop are kept (else the user's cache)
@@ -154,9 +155,10 @@ portable() {
 	fi
 }
 
-# make check and make test run the tests in their short form.
+# make check and make test run the tests in their short form. With REQUIRE_ALL=1 make test runs them in full, and the report
+# of make check counts what -short skips: nothing may be left out then.
 short=
-case $tier in check | test) short=-short ;; esac
+[ "${REQUIRE_ALL:-}" = 1 ] || case $tier in check | test) short=-short ;; esac
 
 # All but the race detector and RDMA compiles with the flags of a release, so that the release, the
 # wheel, images and all tests share one set of compiled packages. make check shares those of go build.

@@ -145,8 +145,8 @@ func reportFiles(out io.Writer, paths []string, slow int, short, requireAll bool
 	}
 	s := l.sum()
 	if short {
-		if left := s.omitSampled(); left > 0 {
-			fmt.Fprintf(out, "sampled  tests that -short leaves out, for make test-all: %d\n", left)
+		for _, o := range s.omitSampled() {
+			fmt.Fprintf(out, "left to make test-all  %s: %s\n", o.name(), o.reason)
 		}
 	}
 	for _, o := range s.failed {

@@ -126,9 +126,16 @@ func (l *ledger) sum() sum {
 	return s
 }
 
-// omitSampled removes the skips because of -short and returns their number.
-func (s *sum) omitSampled() (n int) {
-	all := len(s.skipped)
-	s.skipped = slices.DeleteFunc(s.skipped, func(o outcome) bool { return strings.HasPrefix(o.reason, sampled) })
-	return all - len(s.skipped)
+// omitSampled removes the skips because of -short and returns them.
+func (s *sum) omitSampled() (omitted []outcome) {
+	var others []outcome
+	for _, o := range s.skipped {
+		if strings.HasPrefix(o.reason, sampled) {
+			omitted = append(omitted, o)
+		} else {
+			others = append(others, o)
+		}
+	}
+	s.skipped = others
+	return omitted
 }

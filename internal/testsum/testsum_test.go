@@ -218,7 +218,7 @@ func TestShortReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	for short, want := range map[bool]string{
-		true:  "sampled  tests that -short leaves out, for make test-all: 1\nskipped  p TestB: needs a server\n1 passed, 0 failed, 1 skipped\n",
+		true:  "left to make test-all  p TestA: sampled: slow\nskipped  p TestB: needs a server\n1 passed, 0 failed, 1 skipped\n",
 		false: "skipped  p TestA: sampled: slow\nskipped  p TestB: needs a server\n1 passed, 0 failed, 2 skipped\n",
 	} {
 		var got bytes.Buffer
