@@ -131,15 +131,13 @@ func why(err error) (events.Fault, string) {
 		return events.FaultEnded, "connection closed"
 	case errors.Is(err, net.ErrClosed):
 		return events.FaultDropped, "the server closed the connection"
+	case errors.Is(err, syscall.ECONNRESET):
+		return events.FaultEnded, "connection closed: " + syscall.ECONNRESET.Error()
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		err = op.Err // without the addresses, which the log line has
 	}
-	fault := events.FaultNetwork
-	if errors.Is(err, syscall.ECONNRESET) {
-		fault = events.FaultEnded
-	}
-	return fault, "connection lost: " + err.Error()
+	return events.FaultNetwork, "connection lost: " + err.Error()
 }
 
 // write sends the queued messages and ends. A client that does not read delays only itself.
