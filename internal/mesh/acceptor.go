@@ -140,5 +140,9 @@ func (m *Mesh) acceptHandshake(bare net.Conn, known func() bool) error {
 	if e == nil {
 		return fmt.Errorf("rank %d has no reason to connect to this rank", h.from)
 	}
+	bare.SetDeadline(time.Now().Add(proofTimeout))
+	if m.ctx.Err() != nil {
+		return ErrOver // stop's function may have set its deadline before this one
+	}
 	return e.accept(c, h, b[:], proven)
 }

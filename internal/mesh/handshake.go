@@ -14,8 +14,14 @@ import (
 	"github.com/gvw-project/gvw/internal/spantree/client"
 )
 
-// handshakeTimeout limits a handshake on both sides.
-const handshakeTimeout = 10 * time.Second
+const (
+	// handshakeTimeout limits a handshake of the dialler. It also limits the wait of the acceptor for the first message.
+	handshakeTimeout = 10 * time.Second
+	// proofTimeout limits the acceptor's part from the first message on. It is longer than the dialler's whole handshake,
+	// also where one of them has no processor for a while: the dialler takes the connection for open as soon as it has
+	// sent its last message, and would take the acceptor for lost if that closed it for being late.
+	proofTimeout = 3 * handshakeTimeout
+)
 
 var (
 	// ErrOver is the error of whatever waits for a connection when the epoch ends.

@@ -120,7 +120,7 @@ func TestPullChecksTheSource(t *testing.T) {
 }
 
 // FuzzAcceptHandshake sends anything to an acceptor. Without the key of the epoch nothing
-// becomes a connection, and the acceptor ends within its time-out.
+// becomes a connection, and the acceptor ends within its time-outs.
 func FuzzAcceptHandshake(f *testing.F) {
 	creds := &auth.Credentials{Secret: authtest.Secret(f, "a")}
 	proof := make([]byte, auth.ProofSize)
@@ -148,9 +148,64 @@ func FuzzAcceptHandshake(f *testing.F) {
 			began := time.Now()
 			err := r.acceptHandshake(there, func() bool { return true })
 			there.Close()
-			if took := time.Since(began); err == nil || len(r.epoch.conns) > 0 || took > handshakeTimeout {
+			if took := time.Since(began); err == nil || len(r.epoch.conns) > 0 || took > handshakeTimeout+proofTimeout {
 				t.Errorf("got %v after %v, %d connections", err, took, len(r.epoch.conns))
 			}
 		})
 	})
+}
+
+// TestLateProof: a dialler takes the connection for open as soon as it has sent its proof. So the acceptor waits for it longer
+// than the dialler's handshake may take, but not for ever.
+func TestLateProof(t *testing.T) {
+	creds := &auth.Credentials{Secret: authtest.Secret(t, "a")}
+	for _, c := range []struct {
+		after time.Duration
+		opens bool
+	}{
+		{handshakeTimeout - time.Millisecond, true},
+		{handshakeTimeout + time.Second, true},
+		{proofTimeout - time.Millisecond, true},
+		{proofTimeout + time.Millisecond, false},
+	} {
+		t.Run(c.after.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				cl := newCluster(t, 2, members.All(2), creds, nil)
+				cl.begin(nil)
+				bare, err := cl.net.Host("h0").Dial(t.Context(), cl.wiring.Peers[1])
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer bare.Close()
+				began := time.Now()
+				from := cl.ranks[0].epoch
+				late := &lateConn{Conn: bare, after: c.after}
+				if _, _, err := from.key.Initiate(late, from.hello(1), helloSize); err != nil && c.opens {
+					t.Fatalf("the dialler's handshake: %v", err)
+				}
+				synctest.Wait()
+				r := cl.ranks[1]
+				if _, opened := r.epoch.conns[0]; opened != c.opens {
+					t.Errorf("after %v: open is %v, want %v; log: %s", time.Since(began), opened, c.opens, r.log.String())
+				}
+				if !c.opens && !strings.Contains(r.log.String(), "i/o timeout") {
+					t.Errorf("the log does not name the time-out:\n%s", r.log.String())
+				}
+			})
+		})
+	}
+}
+
+// lateConn delays its second message.
+type lateConn struct {
+	net.Conn
+	after time.Duration
+	wrote int
+}
+
+func (c *lateConn) Write(b []byte) (int, error) {
+	if c.wrote++; c.wrote == 2 {
+		time.Sleep(c.after)
+	}
+	return c.Conn.Write(b)
 }
