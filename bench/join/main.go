@@ -5,10 +5,11 @@
 // wait.
 //
 //	go run ./bench/join -ranks 1000 -waiting 10000
+//	go run ./bench/join -ranks 4000 -most 500 -waiting 0
 //
-// The server is spanning_tree, a process of its own; the ranks are goroutines of
-// this one, with real sockets. Each rank that waits is a
-// connection, so -waiting is bounded by the limit of open files.
+// The server is spanning_tree, a process of its own. The ranks are goroutines with real sockets, of this process or, if there are
+// more of them than -most, of others. The limit of open files bounds -most, as each rank has some 15 connections, and -waiting, as
+// each rank that waits is a connection of the server and of this process.
 package main
 
 import (
@@ -31,19 +32,33 @@ import (
 )
 
 func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := command(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "join:", err)
+		os.Exit(1)
+	}
+}
+
+func command(ctx context.Context) error {
+	if len(os.Args) > 1 && os.Args[1] == "-part" { // as apart calls this program
+		p, err := readPart(os.Args[2:])
+		if err != nil {
+			return err
+		}
+		return p.run(ctx, os.Stdin, os.Stdout)
+	}
 	ranks := flag.Int("ranks", 1000, "ranks of the job that is wired")
 	waiting := flag.Int("waiting", 10000, "ranks that wait at the server for one that does not come; 0: leave it out")
 	lines := flag.Bool("json", false, "print a JSON object for each start of the job: its seconds, and the server's CPU time and memory")
 	hold := flag.Duration("hold", 0, "time for which the ranks of the job that is wired stay, and send heartbeats, before they end")
 	rounds := flag.Int("rounds", 3, "how often the job is wired")
+	most := flag.Int("most", 1000, "ranks in a process")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	err := bench(ctx, *ranks, *waiting, *rounds, *hold, *lines, os.Stdout)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "join:", err)
-		os.Exit(1)
+	if *ranks < 1 || *most < 1 {
+		return fmt.Errorf("-ranks is %d and -most %d, want 1 or more", *ranks, *most)
 	}
+	return bench(ctx, *ranks, *most, *waiting, *rounds, *hold, *lines, os.Stdout)
 }
 
 // child is the server's process.
@@ -116,7 +131,7 @@ func (c *child) cpu() (time.Duration, error) {
 	return time.Duration(user+system) * tick, errors.Join(err1, err2)
 }
 
-func bench(ctx context.Context, ranks, waiting, rounds int, hold time.Duration, lines bool, w io.Writer) (err error) {
+func bench(ctx context.Context, ranks, most, waiting, rounds int, hold time.Duration, lines bool, w io.Writer) (err error) {
 	dir, err := os.MkdirTemp("", "gvw-bench-")
 	if err != nil {
 		return err
@@ -131,16 +146,16 @@ func bench(ctx context.Context, ranks, waiting, rounds int, hold time.Duration, 
 		table = io.Discard
 	}
 	best := time.Duration(0)
-	var most float64
+	var memory float64
 	for round := range rounds {
-		took, err := wired(ctx, bin, ranks, hold)
+		took, err := wired(ctx, bin, ranks, most, hold)
 		if err != nil {
 			return err
 		}
 		if best == 0 || took.reduced < best {
 			best = took.reduced
 		}
-		most = max(most, took.mib)
+		memory = max(memory, took.mib)
 		fmt.Fprintf(table, "round %d: %d ranks wired in %.2f s, first all-reduce after %.2f s; CPU of the server: %.2f s up to then, %.2f s up to the end\n",
 			round+1, ranks, took.wired.Seconds(), took.reduced.Seconds(), took.cpuStart.Seconds(), took.cpu.Seconds())
 		if lines {
@@ -150,7 +165,7 @@ func bench(ctx context.Context, ranks, waiting, rounds int, hold time.Duration, 
 			}
 		}
 	}
-	fmt.Fprintf(table, "best: %d ranks have their first all-reduce after %.2f s; the server's memory at most %.1f MiB\n", ranks, best.Seconds(), most)
+	fmt.Fprintf(table, "best: %d ranks have their first all-reduce after %.2f s; the server's memory at most %.1f MiB\n", ranks, best.Seconds(), memory)
 	if waiting == 0 {
 		return nil
 	}

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
@@ -26,51 +25,31 @@ type start struct {
 	mib            float64       // the server's peak memory
 }
 
-// wired starts a job of n ranks, which make one all-reduce of one number, stay for the time hold, and end.
-func wired(ctx context.Context, bin string, n int, hold time.Duration) (took start, err error) {
+// wired starts a job of n ranks, at most a number of them in a process, which make one all-reduce of one number, stay for the
+// time hold, and end.
+func wired(ctx context.Context, bin string, n, most int, hold time.Duration) (took start, err error) {
 	s, err := startServer(ctx, bin)
 	if err != nil {
 		return start{}, err
 	}
-	groups := make([]*allreduce.Group, n)
-	begun := time.Now()
-	err = each(n, n, func(rank int) (err error) {
-		groups[rank], err = allreduce.Join(ctx, allreduce.Config{
-			Server: s.addr, Job: protocol.Job{UniqueID: 1}, Rank: rank, Total: n, Listen: "127.0.0.1:0",
-			LostAfter: time.Minute,
-		})
-		if err != nil {
-			return err
-		}
-		return groups[rank].Ready(ctx, protocol.Shard{})
-	})
-	took.wired = time.Since(begun)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	all, err := startWorkers(ctx, s.addr, n, most)
+	var begun time.Time
 	if err == nil {
-		err = each(n, n, func(rank int) error {
-			v := []float32{1}
-			if err := groups[rank].AllReduce(ctx, allreduce.Vec(v), allreduce.Sum); err != nil {
-				return err
-			}
-			if v[0] != float32(n) {
-				return fmt.Errorf("got %g as the number of ranks, want %d", v[0], n)
-			}
-			return nil
-		})
-		took.reduced = time.Since(begun)
-		if err == nil {
-			took.cpuStart, err = s.cpu()
-			time.Sleep(hold)
-		}
+		err = inTurn(
+			func() error { return all.await(ready) },
+			func() error { begun = time.Now(); return all.tell(started) },
+			func() error { return all.await(linked) },
+			func() error { took.wired = time.Since(begun); return all.await(reduced) },
+			func() error { took.reduced = time.Since(begun); took.cpuStart, err = s.cpu(); return err },
+			func() error { time.Sleep(hold); return all.tell(ended) },
+		)
 	}
-	if err == nil {
-		err = each(n, n, func(rank int) error { return groups[rank].Done(ctx) })
+	if err != nil {
+		cancel() // the others wait for the ranks that have failed
 	}
-	for _, g := range groups {
-		if g != nil {
-			err = errors.Join(err, g.Close())
-		}
-	}
-	if err == nil {
+	if err = errors.Join(err, all.end()); err == nil {
 		took.mib, err = s.memory("VmHWM")
 	}
 	if err = errors.Join(err, s.stop()); err == nil {
