@@ -69,8 +69,20 @@ func (c *Coder) Blob(name string, limit int, v *string) {
 		return
 	}
 	if b := c.field(name, "", int(n)); b != nil {
-		*v = string(b)
+		*v = c.interned(b)
 	}
+}
+
+// interned returns b as a string. A string that is equal to the last one shares its memory: lists of ranks name the same
+// host again and again.
+func (c *Coder) interned(b []byte) string {
+	if len(b) == 0 {
+		return ""
+	}
+	if string(b) != c.text {
+		c.text = string(b)
+	}
+	return c.text
 }
 
 // List codes a count of at most limit as u32, then the elements, of at least size bytes each. A

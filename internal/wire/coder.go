@@ -16,6 +16,7 @@ type Coder struct {
 	buf    []byte // encoding: the bytes written so far; decoding: the bytes not read yet
 	err    error  // the first error; later fields are skipped
 	fields []Field
+	text   string // decoding: the last string that was not empty
 }
 
 type mode int

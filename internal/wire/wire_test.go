@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -250,6 +251,29 @@ func TestFixedFieldsAllocateNothing(t *testing.T) {
 		}
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// TestEqualTextsShareMemory: a list that names the same host again and again is decoded into one string, and other texts are
+// their own.
+func TestEqualTextsShareMemory(t *testing.T) {
+	texts := []string{"a.host", "a.host", "", "a.host", "another", "a.host"}
+	enc := Encode(nil)
+	enc.Texts("texts", 10, 10, &texts)
+	var got []string
+	dec := Decode(enc.Bytes())
+	dec.Texts("texts", 10, 10, &got)
+	if diff := cmp.Diff(texts, got); diff != "" || dec.End() != nil {
+		t.Error(dec.Err(), diff)
+	}
+	many := slices.Repeat([]string{"the same host", ""}, 100)
+	enc = Encode(nil)
+	enc.Texts("texts", 200, 20, &many)
+	if n := testing.AllocsPerRun(10, func() {
+		d := Decode(enc.Bytes())
+		d.Texts("texts", 200, 20, &got)
+	}); n > 3 {
+		t.Errorf("%v allocations for 200 texts, want 3: the list, a string and the coder", n)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
@@ -63,11 +64,19 @@ func wiringOf(f *protocol.EpochStartFrame, total, rank int) *Wiring {
 		Epoch: f.Epoch, Token: f.Token, Peers: make([]string, total), Seen: make([]string, total),
 		Resume: Point{f.ResumeEpoch, f.ResumeStep},
 	}
+	var addresses strings.Builder // of all members, in one piece of memory
+	var address []byte
 	for _, p := range f.Members {
-		if p.Rank >= 0 && p.Rank < total { // the decoder does not know the total
-			w.Members = append(w.Members, p.Rank)
-			w.Peers[p.Rank], w.Seen[p.Rank] = protocol.HostPort(p.Host, p.Port), cmp.Or(p.Seen, p.Host)
+		if p.Rank < 0 || p.Rank >= total { // the decoder does not know the total
+			continue
 		}
+		if address = protocol.AppendHostPort(address[:0], p.Host, p.Port); addresses.Len() == 0 {
+			addresses.Grow(len(f.Members) * (len(address) + 1))
+		}
+		begin := addresses.Len()
+		addresses.Write(address)
+		w.Members = append(w.Members, p.Rank)
+		w.Peers[p.Rank], w.Seen[p.Rank] = addresses.String()[begin:], cmp.Or(p.Seen, p.Host)
 	}
 	slices.Sort(w.Members)
 	w.Members = slices.Compact(w.Members)

@@ -25,15 +25,23 @@ func TestWiringOfAnyEpochStart(t *testing.T) {
 		anyRank := rapid.IntRange(-1, total+1)
 		f := &protocol.EpochStartFrame{
 			Members: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) protocol.Member {
-				return protocol.Member{Rank: anyRank.Draw(t, "member"), Host: rapid.SampledFrom([]string{"h", "::1"}).Draw(t, "host"), Port: 7}
+				return protocol.Member{Rank: anyRank.Draw(t, "member"), Host: rapid.SampledFrom([]string{"h", "::1", "a-long-name-of-a-host.example"}).Draw(t, "host"), Port: rapid.SampledFrom([]uint16{7, 65535}).Draw(t, "port")}
 			}), 0, 8).Draw(t, "members"),
 			Missing: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) protocol.Missing {
 				return protocol.Missing{Rank: anyRank.Draw(t, "needs"), Source: anyRank.Draw(t, "source"), Payload: protocol.PayloadState}
 			}), 0, 4).Draw(t, "missing"),
 		}
-		w := wiringOf(f, total, rank)
+		w, want := wiringOf(f, total, rank), make([]string, total)
 		if !slices.IsSorted(w.Members) || len(slices.Compact(slices.Clone(w.Members))) != len(w.Members) {
 			t.Errorf("members %v, want ascending ranks", w.Members)
+		}
+		for _, m := range f.Members { // of two entries of a rank the last one counts
+			if m.Rank >= 0 && m.Rank < total {
+				want[m.Rank] = protocol.HostPort(m.Host, m.Port)
+			}
+		}
+		if !slices.Equal(w.Peers, want) {
+			t.Errorf("the addresses are %q, want %q", w.Peers, want)
 		}
 		for _, m := range w.Members {
 			if m < 0 || m >= total || w.Peers[m] == "" || w.Seen[m] == "" {
@@ -49,6 +57,18 @@ func TestWiringOfAnyEpochStart(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestWiringTakesFewAllocations: a start of many ranks is decoded and converted by each of them.
+func TestWiringTakesFewAllocations(t *testing.T) {
+	const total = 1000
+	f := &protocol.EpochStartFrame{}
+	for rank := range total {
+		f.Members = append(f.Members, protocol.Member{Rank: rank, Host: "10.1.2.3", Port: uint16(30_000 + rank)})
+	}
+	if n := testing.AllocsPerRun(10, func() { wiringOf(f, total, 1) }); n > 32 {
+		t.Errorf("%v allocations for %d ranks, want those of a few slices", n, total)
+	}
 }
 
 // recordedConn is a connection to a server that has sent these bytes and closed it.

@@ -5,15 +5,23 @@ package protocol
 import (
 	crand "crypto/rand"
 	"fmt"
-	"net"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
 // HostPort returns host:port, with IPv6 addresses in brackets.
-func HostPort(host string, port uint16) string {
-	return net.JoinHostPort(strings.Trim(host, "[]"), strconv.Itoa(int(port)))
+func HostPort(host string, port uint16) string { return string(AppendHostPort(nil, host, port)) }
+
+// AppendHostPort appends host:port to dst, with IPv6 addresses in brackets.
+func AppendHostPort(dst []byte, host string, port uint16) []byte {
+	host = strings.Trim(host, "[]")
+	if strings.IndexByte(host, ':') >= 0 {
+		dst = append(append(append(dst, '['), host...), ']')
+	} else {
+		dst = append(dst, host...)
+	}
+	return strconv.AppendUint(append(dst, ':'), uint64(port), 10)
 }
 
 // SetDefault sets *v to value if it is zero.
