@@ -30,12 +30,13 @@ type Dataset struct {
 type pool struct {
 	jobs  free[*job]
 	spare free[*feature.Batch]
+	text  []byte // for the reader of text; nil while a pass has it
 }
 
 // pooled returns the memory of the passes so far, room for n jobs and as many batches.
 func (d *Dataset) pooled(n int) *pool {
 	if d.pool == nil {
-		d.pool = &pool{make(free[*job], n), make(free[*feature.Batch], n)}
+		d.pool = &pool{jobs: make(free[*job], n), spare: make(free[*feature.Batch], n)}
 	}
 	return d.pool
 }

@@ -124,7 +124,8 @@ func (p *Pass) open(queue int) (read func() error, err error) {
 		p.shard.text, p.totals = r.Totals().Text, r.Totals()
 		return func() error { return p.readCache(r) }, nil
 	}
-	p.text = &textReader{p: p, cfg: &d.cfg}
+	p.text = &textReader{p: p, cfg: &d.cfg, buf: p.pool.text}
+	p.pool.text = nil
 	if d.origin == makeCache {
 		w, err := cache.Create(d.cfg.Cache, d.cfg.key(), d.cfg.calls(p.ctx))
 		if err != nil {
@@ -312,14 +313,19 @@ const patience = time.Second
 
 // join waits for the reader and closes the input.
 func (p *Pass) join() error {
+	var err error
 	if !p.gone() {
-		err := p.input.end()
+		err = p.input.end()
 		if !p.gone() {
 			return errors.Join(err, fmt.Errorf("the input still waits for data, and cannot be interrupted; %v after the end of the pass its reader is left behind", 2*patience))
 		}
-		return err
+	} else {
+		err = p.input.end()
 	}
-	return p.input.end()
+	if p.text != nil && cap(p.text.buf) <= p.data.cfg.chunk() { // no longer one, which had to hold a long line
+		p.pool.text = p.text.buf
+	}
+	return err
 }
 
 func (p *Pass) gone() bool {

@@ -13,6 +13,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -531,6 +532,28 @@ func TestNothingIsAllocatedPerExample(t *testing.T) {
 		}); n > 1000 { // 50,000 examples
 			t.Errorf("%s: %v allocations", c.plan, n)
 		}
+	}
+}
+
+// TestPassesShareMemory: a pass over a few examples does not take the memory of a chunk of text again.
+func TestPassesShareMemory(t *testing.T) {
+	d := dataset(t, stream.Config{Feature: feature.Config{Bits: 18}, Sources: []stream.Source{text("a.vw", strings.Repeat("1 |a x y z\n", 20))}})
+	for range 3 {
+		readOver(t, d)
+	}
+	const passes = 20
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range passes {
+		if n := readOver(t, d); n != 20 {
+			t.Fatalf("got %d examples, want 20", n)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if took := (after.TotalAlloc - before.TotalAlloc) / passes; took > stream.DefaultChunk/2 {
+		t.Errorf("a pass takes %d bytes, want less than half of a chunk, %d", took, stream.DefaultChunk)
+	} else {
+		t.Logf("a pass takes %d bytes", took)
 	}
 }
 
