@@ -24,7 +24,7 @@ const (
 	speedUpPasses  = 10
 	speedUpTurns   = 2
 	speedUpBits    = 14
-	speedUpWindows = 100_000
+	speedUpWindows = 400_000
 	// largeWork is the time of a pass of a large job on one host.
 	largeWork = 10 * time.Hour
 )
@@ -112,10 +112,11 @@ func medianPass(seconds []float64) float64 {
 
 // speedUpCurve returns the figure of the speed-up. The simulation has the work of the measured job of one rank.
 func speedUpCurve(ctx context.Context, best [][]float64) (figure, error) {
+	last := len(realSizes) - 1
 	f := figure{
 		Name: "speedup", Title: "Speed-up over one rank", X: "ranks", Y: "speed-up", LogX: true, LogY: true, Seed: "22 of the data, 1 of the simulated hosts",
-		Alt: "Speed-up by ranks, both scales logarithmic: marks of real jobs up to 8 ranks, which are 4 times as fast as one; dashed lines of simulations up to 1,000 ranks, " +
-			"of which that with unequal hosts falls far below it.",
+		Alt: fmt.Sprintf("Speed-up by ranks, both scales logarithmic: marks of real jobs up to %d ranks, which are %.1f times as fast as one; dashed lines of simulations up "+
+			"to 1,000 ranks, of which that with unequal hosts falls far below it.", realSizes[last], medianPass(best[0])/medianPass(best[last])),
 		Shows: "It shows how passes scale: lines with the name real are measured, dashed lines are simulated. It does not show a real cluster: all ranks were on one " +
 			"machine, each with a share of a processor and a link of its own, whose limit delays each message by up to a period, which the simulation leaves " +
 			"out; and not the time to load data.",
