@@ -109,6 +109,10 @@ func (w *frameWriter) frame(kind byte, b []byte) error {
 	f := link.Frame{Kind: kind, Flags: link.FlagSum, Length: uint32(len(b)), Sum: crc32c.Checksum(b)}
 	w.head = f.Append(w.head[:0])
 	w.c.SetDeadline(time.Now().Add(w.patience))
+	if len(b) == 0 { // after the last frame the peer may have closed the connection before a write of no bytes
+		_, err := w.c.Write(w.head)
+		return err
+	}
 	bufs := net.Buffers{w.head, b}
 	_, err := bufs.WriteTo(w.c)
 	return err

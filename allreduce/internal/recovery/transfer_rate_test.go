@@ -72,6 +72,33 @@ func TestTransfersHaveALeastRate(t *testing.T) {
 	}
 }
 
+// TestSourceOfAnEagerReader: the other rank closes the connection as soon as it has the last frame. The source must not take
+// that for a failure: it would wait for ever for the acknowledgement of a rank that has everything.
+func TestSourceOfAnEagerReader(t *testing.T) {
+	for name, state := range map[string][]byte{"bytes": []byte("state"), "nothing": nil} {
+		here, there := net.Pipe() // without a buffer: a write waits until it is read
+		sent := make(chan error, 1)
+		go func() {
+			out := &frameWriter{c: there, patience: time.Minute}
+			_, err := out.Write(state)
+			if err == nil {
+				err = out.frame(frameEnd, nil)
+			}
+			sent <- err
+		}()
+		got, err := io.ReadAll(&frameReader{c: here, patience: time.Minute, progress: newTransfer()})
+		if errClose := here.Close(); err != nil || errClose != nil || !bytes.Equal(got, state) {
+			t.Errorf("%s: got %q, %v, %v, want %q", name, got, err, errClose, state)
+		}
+		if err := <-sent; err != nil {
+			t.Errorf("%s: the source: %v", name, err)
+		}
+		if err := there.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // slowReads reads some bytes at a time.
 func slowReads(c net.Conn, n int, every time.Duration) {
 	for b := make([]byte, n); ; time.Sleep(every) {

@@ -420,9 +420,6 @@ func (a *attempt) Pull(ctx context.Context, w *client.Wiring, from int, _ string
 		_ = source.steps.Serve(there, a.rank, served) // the other end reports it
 	})
 	err := take(here)
-	if err == nil {
-		_, _ = io.Copy(io.Discard, here) // a pipe has no buffer: the source's last write, of no bytes, waits for a read
-	}
 	here.Close()
 	return err
 }
