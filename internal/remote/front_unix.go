@@ -181,15 +181,7 @@ func (f *front) follow(ctx context.Context, words <-chan string) error {
 			}
 		}
 		if r.Ended != nil {
-			select {
-			case word := <-words:
-				if word == wordDone {
-					return os.RemoveAll(f.dir)
-				}
-			case <-time.After(silentAfter): // the tether asks again over another connection
-			case <-ctx.Done():
-			}
-			return nil
+			return f.finish(ctx, words)
 		}
 		if len(r.Log) == maxLog {
 			continue // there may be more
@@ -207,6 +199,28 @@ func (f *front) follow(ctx context.Context, words <-chan string) error {
 				}
 			}
 		case <-ticker.C:
+		}
+	}
+}
+
+// finish removes the directory of a worker that has ended, when the tether has its report. Without an answer the directory stays: the
+// tether asks again over another connection.
+func (f *front) finish(ctx context.Context, words <-chan string) error {
+	silent := time.NewTimer(silentAfter)
+	defer silent.Stop()
+	for {
+		select {
+		case word, open := <-words:
+			switch {
+			case !open:
+				return nil
+			case word == wordDone:
+				return os.RemoveAll(f.dir)
+			} // else an order to end, which has crossed the report
+		case <-silent.C:
+			return nil
+		case <-ctx.Done():
+			return nil
 		}
 	}
 }

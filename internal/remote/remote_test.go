@@ -7,6 +7,7 @@ package remote
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -334,4 +335,44 @@ func FuzzHosts(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestOrderToEndCrossesTheEnd: a worker ends by itself just when the tether tells it to end. The front, which has reported the end,
+// waits for the receipt all the same, and removes its files.
+func TestOrderToEndCrossesTheEnd(t *testing.T) {
+	dir := t.TempDir()
+	order, err := json.Marshal(Order{Run: "r.0", Attempt: 1, Dir: dir, Args: []string{"work", "0", "hello"}, Secret: []byte("a secret of many bytes")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, toFront := io.Pipe()
+	fromFront, out := io.Pipe()
+	over := make(chan error, 1)
+	go func() {
+		err := Front(t.Context(), in, out, dir, os.Args[0], os.Environ())
+		over <- errors.Join(err, out.Close())
+	}()
+	say := func(text string) {
+		t.Helper()
+		if _, err := io.WriteString(toFront, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say(string(order) + "\n")
+	reports := json.NewDecoder(fromFront)
+	for {
+		var r Report
+		if err := reports.Decode(&r); err != nil || r.Error != "" {
+			t.Fatal(err, r.Error)
+		}
+		if r.Ended != nil {
+			break
+		}
+	}
+	say(wordEnd + "\n")
+	say(wordDone + "\n")
+	if err := <-over; err != nil {
+		t.Error(err)
+	}
+	noFiles(t, dir)
 }

@@ -238,7 +238,7 @@ func TestInterruptWithoutConnection(t *testing.T) {
 	}
 	left, err := filepath.Glob(filepath.Join(sessions, "gvw-workers-*", "*"))
 	if err != nil || len(left) > 1 {
-		t.Errorf("directories of workers: %v, %v; want at most that of rank 1, which could not be asked", left, err)
+		t.Errorf("directories of workers: %v, %v; want at most that of rank 1, which could not be asked\n%s\nrank 2: %s", left, err, out, model(t, dir, filepath.Join("logs", "rank-02.log")))
 	}
 	for _, name := range left {
 		if err := os.RemoveAll(name); err != nil {
