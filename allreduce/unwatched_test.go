@@ -30,7 +30,12 @@ func TestStallWithoutServer(t *testing.T) {
 				named := false
 				for rank, err := range errs {
 					lost, ok := errors.AsType[*LostError](err)
-					if !ok || rank != silent && lost.Rank != silent {
+					if ok && rank != silent && lost.Rank != silent {
+						// That rank has noticed first, and a reset has overtaken its reason: no server tells the root cause.
+						first, alsoLost := errors.AsType[*LostError](errs[lost.Rank])
+						ok = alsoLost && first.Rank == silent && strings.Contains(err.Error(), "its connection broke")
+					}
+					if !ok {
 						t.Errorf("rank %d: got %v, want the loss of rank %d", rank, err, silent)
 						continue
 					}
