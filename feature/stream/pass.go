@@ -313,14 +313,10 @@ const patience = time.Second
 
 // join waits for the reader and closes the input.
 func (p *Pass) join() error {
-	var err error
-	if !p.gone() {
-		err = p.input.end()
-		if !p.gone() {
-			return errors.Join(err, fmt.Errorf("the input still waits for data, and cannot be interrupted; %v after the end of the pass its reader is left behind", 2*patience))
-		}
-	} else {
-		err = p.input.end()
+	gone := p.gone()
+	err := p.input.end()
+	if !gone && !p.gone() {
+		return errors.Join(err, fmt.Errorf("the input still waits for data, and cannot be interrupted; %v after the end of the pass its reader is left behind", 2*patience))
 	}
 	if p.text != nil && cap(p.text.buf) <= p.data.cfg.chunk() { // no longer one, which had to hold a long line
 		p.pool.text = p.text.buf

@@ -337,8 +337,8 @@ func FuzzHosts(f *testing.F) {
 	})
 }
 
-// TestOrderToEndCrossesTheEnd: a worker ends by itself just when the tether tells it to end. The front, which has reported the end,
-// waits for the receipt all the same, and removes its files.
+// TestOrderToEndCrossesTheEnd sends an order to end to a front that has just reported the end of its worker. The front ignores the
+// order, waits for the receipt of its report, and removes the files of the worker.
 func TestOrderToEndCrossesTheEnd(t *testing.T) {
 	dir := t.TempDir()
 	order, err := json.Marshal(Order{Run: "r.0", Attempt: 1, Dir: dir, Args: []string{"work", "0", "hello"}, Secret: []byte("a secret of many bytes")})
