@@ -111,7 +111,7 @@ func (g *Group) pulled() {
 
 // pull asks a rank for its values. It returns a snapshot, or other ranks to ask.
 func (g *Group) pull(ctx context.Context, w *client.Wiring, from int, request byte) (objects []snapshot.Object, others []int, err error) {
-	err = g.mesh.Pull(ctx, w, from, w.Peers[from], func(c net.Conn) (err error) {
+	err = g.mesh.Pull(ctx, w, from, w.Address(from), func(c net.Conn) (err error) {
 		near := patient{c, ctx, g.cfg.Stall}
 		if _, err = near.Write([]byte{request}); err != nil {
 			return err

@@ -91,7 +91,7 @@ func (g *Group) epoch(w *client.Wiring, first bool) {
 		}
 		return
 	}
-	memory := g.access(w.Peers)
+	memory := g.access(w.Addresses(g.cfg.Total))
 	defer memory.Close()
 	c := carrier.New(carrier.Config{
 		Rank: g.cfg.Rank, Members: live, Tree: topo.Binary(len(live)), Conns: conns,

@@ -55,7 +55,7 @@ func newExam(cfg Config, l net.Listener, w *client.Wiring) *exam {
 		controls: make(chan arrival, cfg.Total), open: map[net.Conn]bool{},
 	}
 	for rank := range cfg.Total {
-		e.ranks = append(e.ranks, address.View{Rank: rank, Advertised: w.Peers[rank], Observed: w.Seen[rank]})
+		e.ranks = append(e.ranks, address.View{Rank: rank, Advertised: w.Address(rank), Observed: w.Seen(rank)})
 		e.ways = append(e.ways, Way{From: cfg.Rank, To: rank})
 	}
 	e.work.Go(e.accept)

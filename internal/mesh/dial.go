@@ -40,7 +40,7 @@ func (e *Epoch) dial(ctx context.Context, rank int) error {
 	defer context.AfterFunc(e.ctx, func() { cancel(ErrOver) })()
 	host := e.wiring.Parent
 	if !e.wiring.Stream {
-		host = e.wiring.Peers[rank]
+		host = e.wiring.Address(rank)
 	}
 	reached := time.Now() // the last time that an attempt found a listener
 	for tries := 1; ; tries++ {

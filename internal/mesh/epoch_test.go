@@ -16,6 +16,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/internal/members"
 	"github.com/gvw-project/gvw/internal/spantree/client"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // unroutable is a network that reaches no other rank.
@@ -71,7 +72,9 @@ func TestConnectEnds(t *testing.T) {
 func TestLoopbackAddressIsUnreachable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cl := newCluster(t, 2, members.All(2), nil, nil)
-		cl.wiring.Peers[1], cl.wiring.Seen = "127.0.0.1:26544", []string{"h0", "h1"}
+		cl.wiring.Peers = protocol.MemberList{}
+		cl.wiring.Peers.Append(protocol.Member{Rank: 0, Host: "h0", Port: 26544})
+		cl.wiring.Peers.Append(protocol.Member{Rank: 1, Host: "127.0.0.1", Port: 26544, Seen: "h1"})
 		cl.begin(nil)
 		began := time.Now()
 		err := cl.ranks[0].epoch.Connect(t.Context())

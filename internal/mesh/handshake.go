@@ -58,7 +58,7 @@ func (e *Epoch) dialHandshake(ctx context.Context, bare net.Conn, rank int) (Con
 	case !stop():
 		return Conn{}, context.Cause(ctx)
 	}
-	return Conn{Conn: c, Host: e.wiring.Peers[rank], Exchange: x, Role: auth.Client}, c.SetDeadline(time.Time{})
+	return Conn{Conn: c, Host: e.wiring.Address(rank), Exchange: x, Role: auth.Client}, c.SetDeadline(time.Time{})
 }
 
 func (e *Epoch) hello(to int) []byte {
@@ -86,7 +86,7 @@ func (e *Epoch) accept(c net.Conn, h hello, said []byte, proven func() bool) err
 	if err := c.SetDeadline(time.Time{}); err != nil {
 		return err
 	}
-	return e.install(from, Conn{Conn: c, Host: e.wiring.Peers[from], Exchange: x, Role: auth.Server})
+	return e.install(from, Conn{Conn: c, Host: e.wiring.Address(from), Exchange: x, Role: auth.Server})
 }
 
 // acceptPull completes the acceptor's side of a handshake with a rank that lacks something,

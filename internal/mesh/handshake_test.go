@@ -34,7 +34,7 @@ func TestPullAndServe(t *testing.T) {
 					return err
 				}
 				got := make([]byte, 4)
-				err := cl.ranks[1].Pull(t.Context(), cl.wiring, 0, cl.wiring.Peers[0], func(c net.Conn) error {
+				err := cl.ranks[1].Pull(t.Context(), cl.wiring, 0, cl.wiring.Address(0), func(c net.Conn) error {
 					if _, err := c.Write([]byte("want")); err != nil {
 						return err
 					}
@@ -61,7 +61,7 @@ func TestServeThatIsNotYetDue(t *testing.T) {
 			cl := newCluster(t, 2, members.All(2), nil, nil)
 			cl.begin(nil)
 			cl.ranks[0].serve = func(net.Conn, int, *client.Wiring) error { return err }
-			pulled := cl.ranks[1].Pull(t.Context(), cl.wiring, 0, cl.wiring.Peers[0], func(c net.Conn) error {
+			pulled := cl.ranks[1].Pull(t.Context(), cl.wiring, 0, cl.wiring.Address(0), func(c net.Conn) error {
 				_, err := c.Read(make([]byte, 1))
 				return err
 			})
@@ -85,7 +85,7 @@ func TestPullIsInterrupted(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		began := time.Now()
-		err := cl.ranks[1].Pull(ctx, cl.wiring, 0, cl.wiring.Peers[0], func(c net.Conn) error {
+		err := cl.ranks[1].Pull(ctx, cl.wiring, 0, cl.wiring.Address(0), func(c net.Conn) error {
 			if err := c.SetDeadline(time.Time{}); err != nil {
 				return err
 			}
@@ -108,12 +108,12 @@ func TestPullChecksTheSource(t *testing.T) {
 			t.Error("the connection was used")
 			return nil
 		}
-		if err := cl.ranks[1].Pull(t.Context(), cl.wiring, 0, cl.wiring.Peers[2], take); err == nil {
+		if err := cl.ranks[1].Pull(t.Context(), cl.wiring, 0, cl.wiring.Address(2), take); err == nil {
 			t.Error("rank 2 answers as rank 0: got no error")
 		}
 		other := *cl.wiring
 		other.Token[0]++
-		if err := cl.ranks[1].Pull(t.Context(), &other, 0, cl.wiring.Peers[0], take); err == nil {
+		if err := cl.ranks[1].Pull(t.Context(), &other, 0, cl.wiring.Address(0), take); err == nil {
 			t.Error("another token: got no error")
 		}
 	})
@@ -172,7 +172,7 @@ func TestLateProof(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				cl := newCluster(t, 2, members.All(2), creds, nil)
 				cl.begin(nil)
-				bare, err := cl.net.Host("h0").Dial(t.Context(), cl.wiring.Peers[1])
+				bare, err := cl.net.Host("h0").Dial(t.Context(), cl.wiring.Address(1))
 				if err != nil {
 					t.Fatal(err)
 				}

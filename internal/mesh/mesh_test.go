@@ -80,7 +80,7 @@ type cluster struct {
 func newCluster(t testing.TB, total int, live members.Set, creds *auth.Credentials, change func(rank int, c *Config)) *cluster {
 	t.Helper()
 	cl := &cluster{t: t, net: mem.New(), live: live, over: make(chan struct{}), ranks: map[int]*rank{}}
-	cl.wiring = &client.Wiring{Epoch: testEpoch, Token: [16]byte{1, 2, 3}, Members: live, Peers: make([]string, total)}
+	cl.wiring = &client.Wiring{Epoch: testEpoch, Token: [16]byte{1, 2, 3}, Members: live}
 	for _, i := range live {
 		r := &rank{conns: map[int]Conn{}}
 		host := fmt.Sprintf("h%d", i)
@@ -97,7 +97,7 @@ func newCluster(t testing.TB, total int, live members.Set, creds *auth.Credentia
 		}
 		r.Mesh = m
 		cl.ranks[i] = r
-		cl.wiring.Peers[i] = m.Advertised()
+		cl.wiring.Peers.Append(protocol.Member{Rank: i, Host: host, Port: 26544})
 		t.Cleanup(m.Close)
 	}
 	return cl
@@ -250,7 +250,7 @@ func TestAcceptorDrops(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				cl := newCluster(t, 3, members.All(3), creds, nil)
 				cl.begin(nil)
-				conn, err := cl.net.Host("stranger").Dial(t.Context(), cl.wiring.Peers[1])
+				conn, err := cl.net.Host("stranger").Dial(t.Context(), cl.wiring.Address(1))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -285,7 +285,7 @@ func TestPendingHandshakesAreBounded(t *testing.T) {
 		cl.begin(nil)
 		var conns []net.Conn
 		for range limit + 5 {
-			c, err := cl.net.Host("stranger").Dial(t.Context(), cl.wiring.Peers[1])
+			c, err := cl.net.Host("stranger").Dial(t.Context(), cl.wiring.Address(1))
 			if err != nil {
 				t.Fatal(err)
 			}

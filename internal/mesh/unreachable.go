@@ -25,10 +25,7 @@ func (e *Epoch) view(rank int) address.View {
 	if e.wiring.Stream {
 		return v
 	}
-	v.Advertised = e.wiring.Peers[rank]
-	if len(e.wiring.Seen) > 0 {
-		v.Observed = e.wiring.Seen[rank]
-	}
+	v.Advertised, v.Observed = e.wiring.Address(rank), e.wiring.Seen(rank)
 	return v
 }
 
@@ -105,7 +102,7 @@ func (e *Epoch) missing() string {
 
 // absent describes a neighbour that is not connected yet. The lock is held.
 func (e *Epoch) absent(rank int) string {
-	name := members.Name(rank, e.wiring.Peers[rank])
+	name := members.Name(rank, e.wiring.Address(rank))
 	if !e.dials(e.cfg.Rank, rank) {
 		return name + ", which has not connected" + e.advice(e.cfg.Rank, rank)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -17,6 +18,7 @@ type Coder struct {
 	err    error  // the first error; later fields are skipped
 	fields []Field
 	text   string // decoding: the last string that was not empty
+	keeps  bool   // decoding: buf stays as it is after the end
 }
 
 type mode int
@@ -43,11 +45,28 @@ func Encode(dst []byte) Coder { return Coder{mode: encoding, buf: dst} }
 // Decode returns a coder that reads fields from src.
 func Decode(src []byte) Coder { return Coder{mode: decoding, buf: src} }
 
+// DecodeKept returns a coder that reads fields from src, which stays as it is after the end.
+func DecodeKept(src []byte) Coder { return Coder{mode: decoding, buf: src, keeps: true} }
+
 // Describe returns a coder that neither reads nor changes values, but describes the fields.
 func Describe() Coder { return Coder{mode: describing} }
 
 // Decoding reports whether the coder reads fields, so that their values can be checked.
 func (c *Coder) Decoding() bool { return c.mode == decoding && c.err == nil }
+
+// Encoding reports whether the coder writes fields.
+func (c *Coder) Encoding() bool { return c.mode == encoding }
+
+// Advance skips n bytes that the caller has decoded from Bytes, which are not fewer.
+func (c *Coder) Advance(n int) { c.buf = c.buf[n:] }
+
+// Keep returns a part of a decoder's buffer for use after the end: b, or a copy if the buffer may change.
+func (c *Coder) Keep(b []byte) []byte {
+	if c.keeps {
+		return b
+	}
+	return slices.Clone(b)
+}
 
 // Bytes returns the bytes that an encoder has written, with dst before them. For a decoder it
 // returns the bytes that are left.

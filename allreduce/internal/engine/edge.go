@@ -55,10 +55,16 @@ var _ link.Handler = (*Edge)(nil)
 func newEdge(en *Engine, rank int) *Edge {
 	e := &Edge{en: en, at: noPeer}
 	e.Link = link.New(link.Peer{Rank: rank}, e)
-	if rank < len(en.Peers) {
-		e.Host = en.Peers[rank]
-	}
+	e.Host = en.hostOf(rank)
 	return e
+}
+
+// hostOf returns the address of a rank, or "".
+func (en *Engine) hostOf(rank int) string {
+	if en.Address == nil {
+		return ""
+	}
+	return en.Address(rank)
 }
 
 // idleFor is the time since which no byte has moved on an edge.

@@ -39,7 +39,7 @@ type Engine struct {
 	Reach        func(rank int)                // starts to open the edge to a rank, if that is this rank's part
 	Shared       *shm.Group                    // nil: the ranks share no memory
 	Segments     shm.Segments
-	Peers        []string // addresses by rank; nil in a job with vw workers
+	Address      func(rank int) string // returns the address of a rank, "" in a job with vw workers; nil: none is known
 	dog          watchdog
 	Watchs       sync.WaitGroup // the watch
 

@@ -124,14 +124,6 @@ func (en *Engine) Progress(n int) {
 // Attend has the driver watch the links during a long wait for shared memory.
 func (en *Engine) Attend() { en.Driver.Attend() }
 
-// hostOf returns the address of a rank, or "".
-func (en *Engine) hostOf(rank int) string {
-	if rank < len(en.Peers) {
-		return en.Peers[rank]
-	}
-	return ""
-}
-
 // overdueShared returns a failure if a rank has kept this one waiting for too long in shared memory.
 func (en *Engine) overdueShared(now time.Time) *Failure {
 	s, d := en.Shared, &en.dog

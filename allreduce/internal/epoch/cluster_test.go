@@ -116,7 +116,7 @@ func (c *cluster) endEpoch(cause error) {
 func newCluster(t *testing.T, live members.Set, total int, change func(r *rank, cfg *Config)) *cluster {
 	t.Helper()
 	c := &cluster{net: mem.New(), live: live, ranks: map[int]*rank{}, over: make(chan struct{}), ended: make(chan struct{})}
-	c.wiring = &client.Wiring{Epoch: protocol.Epoch{Term: 1, N: 1, Incarnation: 9}, Token: [16]byte{1}, Members: live, Peers: make([]string, total)}
+	c.wiring = &client.Wiring{Epoch: protocol.Epoch{Term: 1, N: 1, Incarnation: 9}, Token: [16]byte{1}, Members: live}
 	log := slog.New(slog.DiscardHandler)
 	job := protocol.Job{UniqueID: 7}
 	for _, i := range live {
@@ -131,7 +131,7 @@ func newCluster(t *testing.T, live members.Set, total int, change func(r *rank, 
 		}
 		t.Cleanup(m.Close)
 		r.mesh = m
-		c.wiring.Peers[i] = m.Advertised()
+		c.wiring.Peers.Append(protocol.Member{Rank: i, Host: host, Port: 26544})
 	}
 	for _, i := range live {
 		r := c.ranks[i]

@@ -84,11 +84,11 @@ func (e *Epoch) HandOver(ctx context.Context) error {
 // configure connects the engine with the driver, the mesh and the server, under the engine's lock.
 func (e *Epoch) configure(d link.Driver) {
 	w, m, en := e.Wiring, e.Conns, &e.Engine
-	en.Driver, en.Stream, en.Peers = d, w.Stream, w.Peers
+	en.Driver, en.Stream, en.Address = d, w.Stream, w.Address
 	en.Reach = func(rank int) {
 		m.Reach(rank, e.cfg.DialTimeout, func(err error) {
 			en.Fail(&engine.Failure{
-				Code: engine.FaultLost, By: e.cfg.Rank, Rank: rank, Host: w.Peers[rank],
+				Code: engine.FaultLost, By: e.cfg.Rank, Rank: rank, Host: w.Address(rank),
 				Text: "it cannot be reached: " + err.Error(), Err: err, Ask: protocol.EdgeBroke,
 			}, nil)
 		})

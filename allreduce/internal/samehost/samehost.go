@@ -6,8 +6,8 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"iter"
 	"log/slog"
-	"net"
 	"slices"
 
 	"github.com/gvw-project/gvw/internal/kernels"
@@ -16,10 +16,10 @@ import (
 
 // Config describes a rank to Find.
 type Config struct {
-	// Rank is this rank's index in Peers.
+	// Rank is this rank.
 	Rank int
-	// Peers are the addresses of the ranks, host:port; "" is a rank that does not take part.
-	Peers []string
+	// Hosts yields the ranks that take part, in ascending order, and the hosts of their addresses. Required.
+	Hosts iter.Seq2[int, string]
 	// Refuse means that this rank shares no memory.
 	Refuse bool
 	// Machine returns the identity of this machine; nil is shm.Machine.
@@ -46,7 +46,7 @@ type Found struct {
 // Find finds the ranks that share memory, and opens the segment of this rank's host. Its errors are
 // those of agree.
 func Find(ctx context.Context, c Config, agree Agree) (found Found, err error) {
-	hosts := Hosts(c.Peers)
+	hosts := Hosts(c.Hosts)
 	if len(hosts) == 0 {
 		return Found{}, nil
 	}
@@ -93,13 +93,12 @@ func Find(ctx context.Context, c Config, agree Agree) (found Found, err error) {
 	return found, nil
 }
 
-// Hosts returns the groups of 2 to shm.MaxRanks ranks with the same host in their addresses, in the
-// order of their first ranks.
-func Hosts(peers []string) (hosts [][]int) {
+// Hosts returns the groups of 2 to shm.MaxRanks ranks with the same host, in the order of their first ranks.
+func Hosts(all iter.Seq2[int, string]) (hosts [][]int) {
 	byHost := map[string][]int{}
-	for rank, addr := range peers {
-		if host, _, err := net.SplitHostPort(addr); err == nil {
-			byHost[host] = append(byHost[host], rank)
+	for rank, host := range all {
+		if ranks := byHost[host]; len(ranks) <= shm.MaxRanks { // one more is too many, and the others need no memory
+			byHost[host] = append(ranks, rank)
 		}
 	}
 	for _, ranks := range byHost {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"os"
 	"slices"
@@ -20,25 +21,32 @@ import (
 )
 
 func TestHosts(t *testing.T) {
-	many := make([]string, shm.MaxRanks+1)
-	for i := range many {
-		many[i] = fmt.Sprintf("10.0.0.1:%d", i+1)
-	}
+	many := slices.Repeat([]string{"10.0.0.1"}, shm.MaxRanks+1)
 	for _, c := range []struct {
 		name  string
-		peers []string
+		hosts []string // by rank; "": it does not take part
 		want  [][]int
 	}{
 		{"no ranks", nil, nil},
-		{"one rank of each host", []string{"a:1", "b:1"}, nil},
-		{"hosts by first rank", []string{"b:1", "a:1", "a:2", "b:2"}, [][]int{{0, 3}, {1, 2}}},
-		{"missing ranks", []string{"a:1", "", "a:2"}, [][]int{{0, 2}}},
-		{"an IPv6 address", []string{"[::1]:1", "[::1]:2"}, [][]int{{0, 1}}},
+		{"one rank of each host", []string{"a", "b"}, nil},
+		{"hosts by first rank", []string{"b", "a", "a", "b"}, [][]int{{0, 3}, {1, 2}}},
+		{"missing ranks", []string{"a", "", "a"}, [][]int{{0, 2}}},
 		{"too many ranks of a host", many, nil},
 		{"as many as possible", many[1:], [][]int{seq(shm.MaxRanks)}},
 	} {
-		if diff := cmp.Diff(c.want, Hosts(c.peers)); diff != "" {
+		if diff := cmp.Diff(c.want, Hosts(taking(c.hosts))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+// taking yields the ranks that take part, and their hosts.
+func taking(hosts []string) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		for rank, host := range hosts {
+			if host != "" && !yield(rank, host) {
+				return
+			}
 		}
 	}
 }
@@ -113,9 +121,9 @@ type worker struct {
 	knowsMachine, sameBuild bool
 }
 
-func (w worker) config(rank int, peers []string) Config {
+func (w worker) config(rank int, hosts []string) Config {
 	c := Config{
-		Rank: rank, Peers: peers, Refuse: w.refuses, Log: slog.New(slog.DiscardHandler),
+		Rank: rank, Hosts: taking(hosts), Refuse: w.refuses, Log: slog.New(slog.DiscardHandler),
 		Machine:  func() (string, error) { return fmt.Sprint("boot ", w.machine), nil },
 		Segments: shm.Segments{Make: func(n int, _ int64) (*shm.Segment, error) { return shm.NewSegment(n, 0) }, Open: shm.OpenSegment},
 	}
@@ -155,7 +163,7 @@ func TestAllRanksFindTheSame(t *testing.T) {
 	mostly := rapid.Custom(func(rt *rapid.T) bool { return rapid.IntRange(0, 7).Draw(rt, "mostly") > 0 })
 	rapid.Check(t, func(rt *rapid.T) {
 		size := rapid.IntRange(1, 7).Draw(rt, "size")
-		workers, peers := make([]worker, size), make([]string, size)
+		workers, hosts := make([]worker, size), make([]string, size)
 		byHost := make([][]int, 3)
 		for rank := range workers {
 			w := worker{
@@ -165,7 +173,7 @@ func TestAllRanksFindTheSame(t *testing.T) {
 			if w.machine = w.host; !mostly.Draw(rt, "same machine") {
 				w.machine = 9
 			}
-			workers[rank], peers[rank] = w, fmt.Sprintf("10.0.0.%d:%d", w.host, 1000+rank)
+			workers[rank], hosts[rank] = w, fmt.Sprintf("10.0.0.%d", w.host)
 			byHost[w.host] = append(byHost[w.host], rank)
 		}
 		var want [][]int
@@ -178,7 +186,7 @@ func TestAllRanksFindTheSame(t *testing.T) {
 		got, errs := make([]Found, size), make([]error, size)
 		var work sync.WaitGroup
 		for rank, w := range workers {
-			work.Go(func() { got[rank], errs[rank] = Find(context.Background(), w.config(rank, peers), a.agree) })
+			work.Go(func() { got[rank], errs[rank] = Find(context.Background(), w.config(rank, hosts), a.agree) })
 		}
 		work.Wait()
 		for rank, found := range got {
@@ -219,7 +227,7 @@ func TestFailedAgreement(t *testing.T) {
 	for fails := range 2 {
 		calls := 0
 		var made *shm.Segment
-		c := worker{makes: true, opens: true, knowsMachine: true, sameBuild: true}.config(0, []string{"a:1", "a:2"})
+		c := worker{makes: true, opens: true, knowsMachine: true, sameBuild: true}.config(0, []string{"a", "a"})
 		c.Segments.Make = func(n int, _ int64) (seg *shm.Segment, err error) {
 			made, err = shm.NewSegment(n, 0)
 			return made, err

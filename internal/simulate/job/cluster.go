@@ -296,7 +296,7 @@ func (s *cluster) begin(a *attempt, f *protocol.EpochStartFrame) {
 		s.failed = fmt.Sprintf("BUG: rank %d is at step %d, and begins at %d without fetching", a.rank, a.step, f.ResumeStep)
 	}
 	s.step = f.ResumeStep
-	if s.members = append(s.members, a); len(s.members) == len(f.Members) {
+	if s.members = append(s.members, a); len(s.members) == f.Members.Len() {
 		s.nextStep()
 	}
 }

@@ -161,7 +161,7 @@ func TestRegistrationAtVWsServer(t *testing.T) {
 				if c.fails {
 					return
 				}
-				if d := cmp.Diff(&c.want, got); d != "" {
+				if d := cmp.Diff(&c.want, got, cmp.AllowUnexported(protocol.MemberList{})); d != "" {
 					t.Errorf("-want +got:\n%s", d)
 				}
 			})

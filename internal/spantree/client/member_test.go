@@ -44,7 +44,7 @@ func TestLifeOfAMember(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := cmp.Diff([]string{"h0:30000", "h1:30001", "h2:30002"}, w.Peers); d != "" || w.Epoch != epochOf(1) {
+		if d := cmp.Diff([]string{"h0:30000", "h1:30001", "h2:30002"}, w.Addresses(3)); d != "" || w.Epoch != epochOf(1) {
 			t.Errorf("epoch %v, peers -want +got:\n%s", w.Epoch, d)
 		}
 

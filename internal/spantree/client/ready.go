@@ -5,8 +5,6 @@ package client
 import (
 	"cmp"
 	"context"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
@@ -24,12 +22,8 @@ type Wiring struct {
 	Token [16]byte
 	// Members are the ranks that take part, in ascending order; nil with Stream and Ending.
 	Members []int
-	// Peers are the data addresses (host:port) by rank, "" for ranks that are no members; nil with
-	// Stream.
-	Peers []string
-	// Seen are the source addresses of the ranks as the server sees them, without ports; nil with
-	// Stream. They help to explain why two ranks cannot connect.
-	Seen []string
+	// Peers has the data addresses of the members. It is empty with Stream and Ending.
+	Peers protocol.MemberList
 	// Resume is the resume point. Its zero value is the beginning.
 	Resume Point
 	// Missing is the data that this rank needs before it can resume; nil: none. Owed is the data
@@ -37,7 +31,7 @@ type Wiring struct {
 	Missing *Missing
 	Owed    []Missing
 	// Ending reports that there are no further collectives: this rank fetches its missing data and
-	// completes the job. Peers is nil then.
+	// completes the job.
 	Ending bool
 	// Parent is, with Stream, the address (host:port) to which this rank connects; "": it is the
 	// root. Kids is the number of children that it then accepts.
@@ -61,38 +55,47 @@ type Missing struct {
 // wiringOf converts EPOCH_START for a rank.
 func wiringOf(f *protocol.EpochStartFrame, total, rank int) *Wiring {
 	w := &Wiring{
-		Epoch: f.Epoch, Token: f.Token, Peers: make([]string, total), Seen: make([]string, total),
+		Epoch: f.Epoch, Token: f.Token, Members: f.Members.Ranks(total), Peers: f.Members,
 		Resume: Point{f.ResumeEpoch, f.ResumeStep},
 	}
-	var addresses strings.Builder // of all members, in one piece of memory
-	var address []byte
-	for _, p := range f.Members {
-		if p.Rank < 0 || p.Rank >= total { // the decoder does not know the total
-			continue
-		}
-		if address = protocol.AppendHostPort(address[:0], p.Host, p.Port); addresses.Len() == 0 {
-			addresses.Grow(len(f.Members) * (len(address) + 1))
-		}
-		begin := addresses.Len()
-		addresses.Write(address)
-		w.Members = append(w.Members, p.Rank)
-		w.Peers[p.Rank], w.Seen[p.Rank] = addresses.String()[begin:], cmp.Or(p.Seen, p.Host)
-	}
-	slices.Sort(w.Members)
-	w.Members = slices.Compact(w.Members)
 	for _, l := range f.Missing {
-		if l.Source < 0 || l.Source >= total {
+		if l.Source < 0 || l.Source >= total || l.Rank != rank && l.Source != rank { // the decoder does not know the total
 			continue
 		}
-		missing := Missing{Rank: l.Rank, Source: l.Source, Payload: l.Payload, Address: w.Peers[l.Source]}
-		switch {
-		case l.Rank == rank:
+		missing := Missing{Rank: l.Rank, Source: l.Source, Payload: l.Payload, Address: w.Address(l.Source)}
+		if l.Rank == rank {
 			w.Missing = &missing
-		case l.Source == rank:
+		} else {
 			w.Owed = append(w.Owed, missing)
 		}
 	}
 	return w
+}
+
+// Address returns the data address (host:port) of a rank, "" if it is no member.
+func (w *Wiring) Address(rank int) string {
+	if m, ok := w.Peers.Of(rank); ok {
+		return protocol.HostPort(m.Host, m.Port)
+	}
+	return ""
+}
+
+// Addresses returns the data addresses of the ranks below total, by rank.
+func (w *Wiring) Addresses(total int) []string {
+	addresses := make([]string, total)
+	for m := range w.Peers.All() {
+		if m.Rank < total {
+			addresses[m.Rank] = protocol.HostPort(m.Host, m.Port)
+		}
+	}
+	return addresses
+}
+
+// Seen returns the source address of a rank as the server sees it, without a port; "" if the rank is no member. It helps
+// to explain why two ranks cannot connect.
+func (w *Wiring) Seen(rank int) string {
+	m, _ := w.Peers.Of(rank)
+	return cmp.Or(m.Seen, m.Host)
 }
 
 // pullOf converts PULL for a rank.

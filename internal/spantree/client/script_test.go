@@ -110,7 +110,7 @@ func epochOf(n uint32) protocol.Epoch { return protocol.Epoch{Term: 1, N: n, Inc
 func startOf(n uint32, ranks ...int) *protocol.EpochStartFrame {
 	f := &protocol.EpochStartFrame{Epoch: epochOf(n), Token: [16]byte{byte(n)}}
 	for _, r := range ranks {
-		f.Members = append(f.Members, protocol.Member{Rank: r, Port: 30000 + uint16(r), Host: "h" + string(rune('0'+r))})
+		f.Members.Append(protocol.Member{Rank: r, Port: 30000 + uint16(r), Host: "h" + string(rune('0'+r))})
 	}
 	return f
 }

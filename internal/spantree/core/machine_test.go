@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -411,6 +412,8 @@ func fields(f any) string {
 			for _, d := range x {
 				fmt.Fprintf(&b, " rank %d delivered %q", d.Rank, d.File)
 			}
+		case protocol.MemberList:
+			fmt.Fprintf(&b, " %s=%+v", name, slices.Collect(x.All()))
 		case protocol.Members:
 			fmt.Fprintf(&b, " excluded=%v", x.Excluded(64))
 		default:

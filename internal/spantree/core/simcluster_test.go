@@ -212,8 +212,8 @@ func (s *simCluster) checkStart(a *fakeRank, f *protocol.EpochStartFrame) {
 	switch {
 	case !a.ready:
 		s.fatalf("rank %d is wired and was never READY", a.rank)
-	case len(f.Members) != s.total && s.policy != protocol.Shrink && s.policy != protocol.Grow:
-		s.fatalf("epoch %v has %d members of %d", f.Epoch, len(f.Members), s.total)
+	case f.Members.Len() != s.total && s.policy != protocol.Shrink && s.policy != protocol.Grow:
+		s.fatalf("epoch %v has %d members of %d", f.Epoch, f.Members.Len(), s.total)
 	case a.dead:
 	case a.epoch != protocol.Epoch{} && a.fenced.Compare(a.epoch) < 0 && !a.final:
 		s.fatalf("rank %d is wired again, and has not sent its position", a.rank)
@@ -238,12 +238,12 @@ func (s *simCluster) read(a *fakeRank) {
 	case *protocol.EpochStartFrame:
 		a.spare, a.token = false, f.Token
 		a.trimReplayLog()
-		if a.final && len(f.Members) < a.members {
+		if a.final && f.Members.Len() < a.members {
 			a.final = false // it may owe other files now
 			a.replayLog = slices.DeleteFunc(a.replayLog, func(f protocol.Frame) bool { return protocol.TypeOf(f) == protocol.TypeComplete })
 		}
-		a.epoch, a.missing, a.pulls, a.want, a.members = f.Epoch, false, false, resume.Point{Epoch: f.ResumeEpoch, Step: f.ResumeStep}, len(f.Members)
-		s.lowest = f.Members[0].Rank
+		a.epoch, a.missing, a.pulls, a.want, a.members = f.Epoch, false, false, resume.Point{Epoch: f.ResumeEpoch, Step: f.ResumeStep}, f.Members.Len()
+		s.lowest = f.Members.At(0).Rank
 		for _, l := range f.Missing {
 			if l.Rank == a.rank {
 				a.missing, a.source = true, l.Source

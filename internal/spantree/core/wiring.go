@@ -118,7 +118,7 @@ func (m *Machine) startEpoch(j *job, from resume.Point, missing []protocol.Missi
 		if a.from.Host != m.Host {
 			m.Seen = protocol.Clip(a.from.Host, protocol.MaxSeen)
 		}
-		f.Members = append(f.Members, m)
+		f.Members.Append(m)
 	}
 	if j.recovers() {
 		j.wiring.start = f

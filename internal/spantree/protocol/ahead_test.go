@@ -47,7 +47,7 @@ func TestReadAheadReturnsTheSameFrames(t *testing.T) {
 			if err != nil {
 				t.Fatalf("frame %d of %d: %v", i, len(sent), err)
 			}
-			if d := cmp.Diff(want, got); d != "" {
+			if d := cmp.Diff(want, got, cmp.AllowUnexported(MemberList{})); d != "" {
 				t.Fatalf("frame %d: -sent +received:\n%s", i, d)
 			}
 		}

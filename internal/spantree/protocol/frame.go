@@ -301,8 +301,8 @@ func decodeHeader(h [FrameHeader]byte, limit int) (t frameType, version uint8, s
 }
 
 // decodePayload decodes a frame of a known type. A payload of a newer version may have more fields
-// at its end, which are skipped.
-func decodePayload(t frameType, version uint8, payload []byte) (Frame, error) {
+// at its end, which are skipped. keeps means that the payload belongs to the frame.
+func decodePayload(t frameType, version uint8, payload []byte, keeps bool) (Frame, error) {
 	if t.Checked() && version >= ChecksumSince {
 		n := len(payload) - ChecksumSize
 		if n < 0 {
@@ -315,6 +315,9 @@ func decodePayload(t frameType, version uint8, payload []byte) (Frame, error) {
 	}
 	f := FrameKinds[t].newFrame()
 	c := wire.Decode(payload)
+	if keeps {
+		c = wire.DecodeKept(payload)
+	}
 	f.code(&c)
 	err := c.Err()
 	if version <= ProtocolVersion {
@@ -395,11 +398,11 @@ func (r *FrameReader) Next() (Frame, error) {
 			continue
 		}
 		r.Version = version
-		f, err := decodePayload(t, version, payload)
-		if size > smallFrame {
-			r.buf = nil // large frames are rare
+		large := size > smallFrame
+		if large {
+			r.buf = nil // large frames are rare, and may keep their bytes
 		}
-		return f, err
+		return decodePayload(t, version, payload, large)
 	}
 }
 

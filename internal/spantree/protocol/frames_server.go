@@ -104,17 +104,8 @@ type EpochStartFrame struct {
 	Token       [16]byte
 	ResumeEpoch Epoch // epoch of the newest step that any rank has completed; zero: the beginning, or a checkpoint
 	ResumeStep  uint64
-	Members     []Member  // by rank
+	Members     MemberList
 	Missing     []Missing // of the members that cannot resume at once
-}
-
-// Member is a rank that takes part in an epoch.
-type Member struct {
-	Rank         int
-	Capabilities uint64
-	Port         uint16
-	Host         string
-	Seen         string // source address of its connection; "": Host
 }
 
 // Missing is the data that a member needs before it can resume, and the member that has it.
@@ -128,13 +119,7 @@ func (f *EpochStartFrame) code(c *wire.Coder) {
 	c.Raw("token", f.Token[:])
 	f.ResumeEpoch.Code(c, "resume")
 	c.U64("resume_step", &f.ResumeStep)
-	wire.List(c, "members", topo.MaxSize, 22, &f.Members, func(c *wire.Coder, m *Member) {
-		c.Rank("rank", &m.Rank)
-		c.U64("capabilities", &m.Capabilities)
-		c.U16("port", &m.Port)
-		c.Text("host", MaxHost, &m.Host)
-		c.Text("seen", MaxSeen, &m.Seen)
-	})
+	f.Members.code(c, "members")
 	wire.List(c, "missing", topo.MaxSize, 9, &f.Missing, func(c *wire.Coder, l *Missing) {
 		c.Rank("rank", &l.Rank)
 		c.Rank("source", &l.Source)

@@ -81,14 +81,15 @@ func TestNativeJob(t *testing.T) {
 	want := &client.Wiring{
 		Epoch: tokens[0].Epoch, Token: tokens[0].Token,
 		Members: []int{0, 1, 2, 3},
-		Peers:   []string{"127.0.0.1:30000", "127.0.0.1:30001", "127.0.0.1:30002", "127.0.0.1:30003"},
-		Seen:    []string{"127.0.0.1", "127.0.0.1", "127.0.0.1", "127.0.0.1"},
+	}
+	for rank := range 4 {
+		want.Peers.Append(protocol.Member{Rank: rank, Host: "127.0.0.1", Port: uint16(30_000 + rank)})
 	}
 	if want.Token == [16]byte{} || want.Epoch.Incarnation == 0 {
 		t.Error("token or incarnation are zero")
 	}
 	for rank, w := range tokens {
-		if d := cmp.Diff(want, w); d != "" {
+		if d := cmp.Diff(want, w, cmp.AllowUnexported(protocol.MemberList{})); d != "" {
 			t.Errorf("rank %d, -want +got:\n%s", rank, d)
 		}
 	}

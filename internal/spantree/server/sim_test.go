@@ -56,7 +56,7 @@ func simWired(t *testing.T, n *mem.Network, ranks int) []*client.Member {
 				t.Error(err)
 				return
 			}
-			if got, want := w.Peers[rank], fmt.Sprintf("h%d:30000", rank); got != want {
+			if got, want := w.Address(rank), fmt.Sprintf("h%d:30000", rank); got != want {
 				t.Errorf("rank %d is at %s, want %s", rank, got, want)
 			}
 		})
