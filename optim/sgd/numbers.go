@@ -10,16 +10,19 @@ import (
 )
 
 // numbers gives the weights that occur consecutive numbers from 1, in the order in which they occur first. A weight
-// without a number has number 0. numbers is a hash table with open addressing. Its length is any number, so that it grows
-// in steps of half its length, in place: it takes 11 to 16 bytes a weight.
+// without a number has number 0. numbers is a hash table with open addressing. A weight is in its home bucket, or in a
+// later one if all buckets from its home up to that one are full. The number of buckets need not be a power of two, so that
+// the table grows in steps of half its length, in place: it takes 11 to 16 bytes a weight.
 type numbers struct {
-	slots []uint64 // index<<32 | number, 0 if vacant; a part of the memory that is reserved for them, up to the capacity
+	slots []uint64 // index<<32 | number, 0 if vacant; whole buckets; memory is reserved up to the capacity
 	count int      // weights with a number
 }
 
 const (
+	bucket     = 8 // slots, a cache line; the vacant ones are the last
 	leastSlots = 1 << 10
 	reserved   = 1 << 22 // slots for which memory is reserved at first
+	prefetched = 128     // features whose home buckets are prefetched; homes_amd64.s has it, too
 	fibonacci  = 0x9e3779b97f4a7c15
 )
 
@@ -35,14 +38,14 @@ func reserve(slots int) []uint64 {
 	return s
 }
 
-// home returns the first slot of an index.
-func home(index uint32, slots int) int {
-	return int(uint64(index) * fibonacci >> 32 * uint64(slots) >> 32)
+// home returns the home bucket of an index.
+func home(index uint32, buckets int) int {
+	return int(uint64(index) * fibonacci >> 32 * uint64(buckets) >> 32)
 }
 
 // find returns the slot of an index, or the vacant one where it belongs.
 func (n *numbers) find(index uint32) *uint64 {
-	for i := home(index, len(n.slots)); ; i++ {
+	for i := bucket * home(index, len(n.slots)/bucket); ; i++ {
 		if i == len(n.slots) {
 			i = 0
 		}
@@ -59,7 +62,7 @@ func (n *numbers) of(index uint32) uint32 { return uint32(*n.find(index)) }
 func (n *numbers) add(index uint32) uint32 {
 	s := n.find(index)
 	if *s == 0 {
-		if 4*(n.count+1) > 3*len(n.slots) {
+		if n.count >= n.room() {
 			n.grow()
 			s = n.find(index)
 		}
@@ -69,37 +72,38 @@ func (n *numbers) add(index uint32) uint32 {
 	return uint32(*s)
 }
 
-// grow makes the table longer by a half. The new slot of an index is behind the old one, except where the old one was
-// far from its home. So the slots are moved from the last one to the first, each into the part that is complete; the
+// grow makes the table longer by a half. The new bucket of an index is behind the old one, except where the old one was
+// far from its home. So the buckets are emptied from the last one to the first, into the part that is complete; the
 // exceptions follow.
 func (n *numbers) grow() {
 	was := len(n.slots)
-	now := was + was/2
+	now := (was + was/2) / bucket * bucket
 	if now > cap(n.slots) {
 		n.slots = append(reserve(max(now, 4*cap(n.slots)))[:0], n.slots...)
 	}
 	slots := n.slots[:now]
 	var rest []uint64
-	for p := was - 1; p >= 0; p-- {
-		s := slots[p]
-		if s == 0 {
-			continue
-		}
-		slots[p] = 0
-		i := home(uint32(s>>32), now)
-		if i < p {
-			i = now
-		}
-		for ; i < now && slots[i] != 0; i++ {
-			if uint32(slots[i]) > uint32(s) { // weights that occurred early are frequent: they get the places near their homes
-				s, slots[i] = slots[i], s
+	for p := was - bucket; p >= 0; p -= bucket {
+		b := (*[bucket]uint64)(slots[p:])
+		old := *b
+		*b = [bucket]uint64{}
+		for _, s := range old {
+			if s == 0 {
+				break
+			}
+			i := bucket * home(uint32(s>>32), now/bucket)
+			if i < p {
+				i = now
+			}
+			for ; i < now; i += bucket {
+				if s = put((*[bucket]uint64)(slots[i:]), s); s == 0 {
+					break
+				}
+			}
+			if s != 0 {
+				rest = append(rest, s)
 			}
 		}
-		if i == now {
-			rest = append(rest, s)
-			continue
-		}
-		slots[i] = s
 	}
 	n.slots = slots
 	for _, s := range rest {
@@ -107,33 +111,82 @@ func (n *numbers) grow() {
 	}
 }
 
+// put stores a slot in a bucket and returns 0. If the bucket is full, put returns the one with the largest number, for a
+// bucket behind it: weights that occurred early are frequent, so they stay in their homes.
+func put(b *[bucket]uint64, s uint64) uint64 {
+	if b[bucket-1] == 0 {
+		used := 0
+		for _, t := range b[:bucket-1] { // all of them: a processor would mispredict an early end
+			if t != 0 {
+				used++
+			}
+		}
+		b[used&(bucket-1)] = s
+		return 0
+	}
+	for i, t := range b {
+		if uint32(t) > uint32(s) {
+			b[i], s = s, t
+		}
+	}
+	return s
+}
+
 // translate sets dst to the features of src with numbers instead of indices, for as many features as src has. They may
 // be the same memory. With adds, each weight gets a number.
 func (n *numbers) translate(dst, src []feature.Feature, adds bool) {
-	const group = 64 // features whose first slots are prefetched while those before them are translated
 	dst = dst[:len(src)]
-	n.prefetch(src[:min(group, len(src))])
-	for lo := 0; lo < len(src); lo += group {
-		hi := min(lo+group, len(src))
-		n.prefetch(src[hi:min(hi+group, len(src))])
-		for i := lo; i < hi; i++ {
-			f := src[i]
-			s := n.slots[home(f.Index, len(n.slots))]
-			number := uint32(s)
-			if s == 0 || uint32(s>>32) != f.Index {
-				if adds {
-					number = n.add(f.Index)
-				} else {
-					number = n.of(f.Index)
-				}
-			}
-			dst[i] = feature.Feature{Index: number, Value: f.Value}
+	n.prefetch(src[:min(prefetched, len(src))])
+	for len(src) > 0 {
+		done := n.atHomes(dst, src, adds)
+		if dst, src = dst[done:], src[done:]; len(src) == 0 {
+			return
 		}
+		var number uint32
+		if adds {
+			number = n.add(src[0].Index)
+		} else {
+			number = n.of(src[0].Index)
+		}
+		dst[0] = feature.Feature{Index: number, Value: src[0].Value}
+		dst, src = dst[1:], src[1:]
 	}
 }
 
-// prefetch prefetches the first slots of fs into the cache, without waiting.
-func (n *numbers) prefetch(fs []feature.Feature) { prefetchSlots(&n.slots[0], len(n.slots), fs) }
+// room returns the number of weights at which the table grows before it takes another one.
+func (n *numbers) room() int { return 3 * len(n.slots) / 4 }
+
+// atHomesEach is translate up to a feature whose weight is not in its home bucket and cannot be added there. done is the
+// number of features before it.
+func (n *numbers) atHomesEach(dst, src []feature.Feature, adds bool) (done int) {
+	buckets, room := len(n.slots)/bucket, n.room()
+	for i, f := range src {
+		if i%prefetched == 0 {
+			n.prefetch(src[min(i+prefetched, len(src)):min(i+2*prefetched, len(src))])
+		}
+		b, k := (*[bucket]uint64)(n.slots[bucket*home(f.Index, buckets):]), 0
+		for k < bucket && b[k] != 0 && uint32(b[k]>>32) != f.Index {
+			k++
+		}
+		if k == bucket {
+			return i
+		}
+		if b[k] == 0 {
+			if !adds || n.count >= room {
+				return i
+			}
+			n.count++
+			b[k] = uint64(f.Index)<<32 | uint64(n.count)
+		}
+		dst[i] = feature.Feature{Index: uint32(b[k]), Value: f.Value}
+	}
+	return len(src)
+}
+
+// prefetch prefetches the home buckets of fs into the cache, without waiting.
+func (n *numbers) prefetch(fs []feature.Feature) {
+	prefetchBuckets(&n.slots[0], len(n.slots)/bucket, fs)
+}
 
 // all yields the index and the number of each weight, in no particular order.
 func (n *numbers) all() iter.Seq2[uint32, int] {

@@ -3,6 +3,8 @@
 package sgd
 
 import (
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -62,13 +64,13 @@ func TestNumbersFollowFirstOccurrences(t *testing.T) {
 
 // The table grows beyond the memory that is reserved at first, and stays at most three quarters full.
 func TestNumbersGrow(t *testing.T) {
-	n := &numbers{slots: make([]uint64, 4, 8)}
+	n := &numbers{slots: make([]uint64, 16, 32)}
 	const weights = 100_000
 	for i := range uint32(weights) {
 		if k := n.add(i * 40_503); k != i+1 {
 			t.Fatalf("weight %d has number %d, want %d", i, k, i+1)
 		}
-		if len(n.slots) > 16 && (4*n.count > 3*len(n.slots) || 2*n.count < len(n.slots)-8 && n.count > 16) {
+		if len(n.slots) > 16 && (4*n.count > 3*len(n.slots) || 2*n.count < len(n.slots)-2*bucket && n.count > 16) {
 			t.Fatalf("%d weights in %d slots", n.count, len(n.slots))
 		}
 	}
@@ -77,9 +79,55 @@ func TestNumbersGrow(t *testing.T) {
 			t.Fatalf("weight %d has number %d at the end, want %d", i, k, i+1)
 		}
 	}
+	away := 0
+	for i, s := range n.slots {
+		if s != 0 && home(uint32(s>>32), len(n.slots)/bucket) != i/bucket {
+			away++
+		}
+	}
+	if away > weights/10 {
+		t.Errorf("%d of %d weights are not in their home buckets, want at most a tenth", away, weights)
+	}
 	if k := n.of(1); k != 0 {
 		t.Errorf("a weight that has not occurred has number %d, want 0", k)
 	}
+}
+
+// FuzzHomes: the loop of the processor leaves the table, and the features before the one where it stops, as the loop in
+// Go does. That also holds for full buckets and for a table that has to grow.
+func FuzzHomes(f *testing.F) {
+	for _, adds := range []bool{false, true} {
+		f.Add(uint64(1), uint16(40), uint8(10), adds)   // few weights, and each of them often
+		f.Add(uint64(2), uint16(1000), uint8(28), adds) // more weights than there is room for
+		f.Add(uint64(3), uint16(700), uint8(32), adds)
+		f.Add(uint64(4), uint16(1), uint8(0), adds)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, features uint16, bits uint8, adds bool) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		src := make([]feature.Feature, int(features)%2000)
+		for i := range src {
+			src[i] = feature.Feature{Index: rng.Uint32() >> (32 - bits%33), Value: rng.Float32()}
+		}
+		one, other := newNumbers(8), newNumbers(8)
+		for len(src) > 0 {
+			got, want := make([]feature.Feature, len(src)), make([]feature.Feature, len(src))
+			done, expected := one.atHomes(got, src, adds), other.atHomesEach(want, src, adds)
+			if done != expected || one.count != other.count {
+				t.Fatalf("%d features done and %d weights, want %d and %d", done, one.count, expected, other.count)
+			}
+			if !slices.Equal(got[:done], want[:done]) || !slices.Equal(one.slots, other.slots) {
+				t.Fatalf("other numbers or slots after %d features", done)
+			}
+			if src = src[done:]; len(src) > 0 {
+				index := src[0].Index
+				src = src[1:]
+				if rng.IntN(2) == 0 { // later features find some of the weights that do not fit
+					one.add(index)
+					other.add(index)
+				}
+			}
+		}
+	})
 }
 
 // newCompact returns a compact learner of 2^bits weights.

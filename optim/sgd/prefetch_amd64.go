@@ -20,7 +20,7 @@ func (t *table) prefetch(fs []feature.Feature) {
 	prefetchWeights(&t.w[0], shift, fs)
 }
 
-// prefetchSlots prefetches the first slot of each feature, which home returns.
+// prefetchBuckets prefetches the bucket of each feature, which home returns.
 //
 //go:noescape
-func prefetchSlots(slots *uint64, n int, fs []feature.Feature)
+func prefetchBuckets(slots *uint64, buckets int, fs []feature.Feature)

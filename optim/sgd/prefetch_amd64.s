@@ -25,10 +25,10 @@ loop:
 done:
 	RET
 
-// func prefetchSlots(slots *uint64, n int, fs []feature.Feature)
-TEXT ·prefetchSlots(SB), NOSPLIT, $0-40
+// func prefetchBuckets(slots *uint64, buckets int, fs []feature.Feature)
+TEXT ·prefetchBuckets(SB), NOSPLIT, $0-40
 	MOVQ slots+0(FP), DI
-	MOVQ n+8(FP), DX
+	MOVQ buckets+8(FP), DX
 	MOVQ fs_base+16(FP), SI
 	MOVQ fs_len+24(FP), CX
 	MOVQ $0x9e3779b97f4a7c15, R8
@@ -40,7 +40,8 @@ next:
 	SHRQ $32, AX
 	IMULQ DX, AX
 	SHRQ $32, AX
-	PREFETCHT1 (DI)(AX*8)
+	SHLQ $6, AX
+	PREFETCHT1 (DI)(AX*1)
 	ADDQ $8, SI
 	DECQ CX
 	JNZ  next

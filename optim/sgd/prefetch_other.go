@@ -8,4 +8,4 @@ import "github.com/gvw-project/gvw/feature"
 
 func (t *table) prefetch([]feature.Feature) {}
 
-func prefetchSlots(*uint64, int, []feature.Feature) {}
+func prefetchBuckets(*uint64, int, []feature.Feature) {}
