@@ -22,7 +22,7 @@ const (
 	bucket     = 8 // slots, a cache line; the vacant ones are the last
 	leastSlots = 1 << 10
 	reserved   = 1 << 22 // slots for which memory is reserved at first
-	prefetched = 128     // features whose home buckets are prefetched; homes_amd64.s has it, too
+	prefetched = 128     // features whose home buckets are prefetched; buckets_amd64.s has it, too
 	fibonacci  = 0x9e3779b97f4a7c15
 )
 
@@ -138,47 +138,32 @@ func (n *numbers) translate(dst, src []feature.Feature, adds bool) {
 	dst = dst[:len(src)]
 	n.prefetch(src[:min(prefetched, len(src))])
 	for len(src) > 0 {
-		done := n.atHomes(dst, src, adds)
-		if dst, src = dst[done:], src[done:]; len(src) == 0 {
-			return
+		done := n.translateSome(dst, src, adds)
+		if dst, src = dst[done:], src[done:]; len(src) > 0 {
+			n.grow()
 		}
-		var number uint32
-		if adds {
-			number = n.add(src[0].Index)
-		} else {
-			number = n.of(src[0].Index)
-		}
-		dst[0] = feature.Feature{Index: number, Value: src[0].Value}
-		dst, src = dst[1:], src[1:]
 	}
 }
 
 // room returns the number of weights at which the table grows before it takes another one.
 func (n *numbers) room() int { return 3 * len(n.slots) / 4 }
 
-// atHomesEach is translate up to a feature whose weight is not in its home bucket and cannot be added there. done is the
-// number of features before it.
-func (n *numbers) atHomesEach(dst, src []feature.Feature, adds bool) (done int) {
-	buckets, room := len(n.slots)/bucket, n.room()
+// translateEach is translate up to a feature whose weight needs a longer table. done is the number of features before it.
+func (n *numbers) translateEach(dst, src []feature.Feature, adds bool) (done int) {
+	room := n.room()
 	for i, f := range src {
 		if i%prefetched == 0 {
 			n.prefetch(src[min(i+prefetched, len(src)):min(i+2*prefetched, len(src))])
 		}
-		b, k := (*[bucket]uint64)(n.slots[bucket*home(f.Index, buckets):]), 0
-		for k < bucket && b[k] != 0 && uint32(b[k]>>32) != f.Index {
-			k++
-		}
-		if k == bucket {
-			return i
-		}
-		if b[k] == 0 {
-			if !adds || n.count >= room {
+		s := n.find(f.Index)
+		if *s == 0 && adds {
+			if n.count >= room {
 				return i
 			}
 			n.count++
-			b[k] = uint64(f.Index)<<32 | uint64(n.count)
+			*s = uint64(f.Index)<<32 | uint64(n.count)
 		}
-		dst[i] = feature.Feature{Index: uint32(b[k]), Value: f.Value}
+		dst[i] = feature.Feature{Index: uint32(*s), Value: f.Value}
 	}
 	return len(src)
 }

@@ -12,11 +12,11 @@
 	SHRQ $32, r; \
 	SHLQ $6, r
 
-// func findHomes(dst *feature.Feature, src []feature.Feature, slots *uint64, buckets, count, room int) (done, counted int)
+// func translateBuckets(dst *feature.Feature, src []feature.Feature, slots *uint64, buckets, count, room int) (done, counted int)
 //
 // The eight slots of a bucket are compared at once. A vacant slot has index 0, too, but number 0. Of the slots with
 // index 0 the first one counts, which is vacant only if none has a number.
-TEXT ·findHomes(SB), NOSPLIT, $0-80
+TEXT ·translateBuckets(SB), NOSPLIT, $0-80
 	MOVQ dst+0(FP), R10
 	MOVQ src_base+8(FP), SI
 	MOVQ src_len+16(FP), CX
@@ -42,6 +42,7 @@ loop:
 	MOVQ DX, R13
 	HOME(R13)
 	ADDQ DI, R13
+probe:
 	VMOVDQU (R13), Y1
 	VSHUFPS $0xdd, 32(R13), Y1, Y1 // the indices of slots 0, 1, 4, 5 and 2, 3, 6, 7
 	VPERMQ $0xd8, Y1, Y1
@@ -66,18 +67,31 @@ out:
 	RET
 
 absent:
-	CMPQ R14, R15
-	JGE  out
 	VMOVDQU (R13), Y1
 	VSHUFPS $0x88, 32(R13), Y1, Y1 // the numbers
 	VPERMQ $0xd8, Y1, Y1
 	VPCMPEQD Y2, Y1, Y1
 	VMOVMSKPS Y1, BX
+	XORL R11, R11
 	BSFL BX, BX
-	JZ   out // the bucket is full
+	JZ   full
+	TESTQ R15, R15
+	JLT  found
+	CMPQ R14, R15
+	JGE  out
 	INCQ R14
 	SHLQ $32, DX
 	ORQ  R14, DX
 	MOVQ DX, (R13)(BX*8)
 	MOVQ R14, R11
 	JMP  found
+
+full: // the weight may be in the next bucket
+	MOVQ R9, R11
+	SHLQ $6, R11
+	ADDQ DI, R11
+	ADDQ $64, R13
+	CMPQ R13, R11
+	JNE  probe
+	MOVQ DI, R13
+	JMP  probe
