@@ -30,12 +30,14 @@ func TestMain(m *testing.M) {
 }
 
 // raced are the scripts that run under the race detector with -short: those in which a process
-// does most at a time. All scripts take 90 s of processor time there, and 21 s without it.
+// does most at a time. Longer ones stop there where the condition race holds. All scripts take
+// 90 s of processor time there, and 21 s without it.
 var raced = []string{"malt", "run", "secure", "shrink", "supervise"}
 
 // TestScripts checks the contract of the command line: stdout, stderr and the exit codes.
 // Each script is a session that a user could type.
 func TestScripts(t *testing.T) {
+	fewer := testing.Short() && invariant.Enabled
 	params := testscript.Params{
 		Dir:                 "testdata",
 		RequireExplicitExec: true,
@@ -54,7 +56,7 @@ func TestScripts(t *testing.T) {
 			"web":      scriptWeb,
 			"s3":       scriptS3,
 		},
-		// [rdma]: built with the tag rdma; [device]: there is an RDMA device.
+		// [rdma]: built with the tag rdma; [device]: there is an RDMA device; [race]: only raced scripts run.
 		Condition: func(name string) (bool, error) {
 			devices, err := verbs.System().Devices()
 			switch name {
@@ -62,11 +64,13 @@ func TestScripts(t *testing.T) {
 				return !errors.Is(err, verbs.ErrNotBuilt), nil
 			case "device":
 				return len(devices) > 0, nil
+			case "race":
+				return fewer, nil
 			}
 			return false, fmt.Errorf("unknown condition %s", name)
 		},
 	}
-	if testing.Short() && invariant.Enabled {
+	if fewer {
 		t.Logf("left out: all scripts but %q; the race detector checks the packages by themselves", raced)
 		params.Dir = ""
 		for _, name := range raced {
