@@ -19,10 +19,10 @@ import (
 func TestLossesFasterThanAStep(t *testing.T) {
 	const total, steps = 32, 3
 	want := expected(t, total, steps)
-	for _, storm := range []struct {
+	for _, storm := range underRace(t, []struct {
 		every time.Duration
 		kills int
-	}{{150 * time.Millisecond, 1}, {500 * time.Millisecond, 3}} {
+	}{{150 * time.Millisecond, 1}, {500 * time.Millisecond, 3}}, 1, 2) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t, total, steps, Config{})
 			quick := func(a *actor) { a.toy.pause = 100 * time.Millisecond }

@@ -130,10 +130,10 @@ func TestEdgesOpenAtFirstUse(t *testing.T) {
 // not deadlock.
 func TestLargePartsCross(t *testing.T) {
 	const bytes = 12 << 20
-	for _, c := range []struct {
+	for _, c := range underRace(t, []struct {
 		driver   epoch.Driver
 		schedule schedule.Name
-	}{{epoch.Poll, schedule.Doubling}, {epoch.Conn, schedule.Doubling}, {epoch.Poll, schedule.Direct}, {epoch.Conn, schedule.Halving}} {
+	}{{epoch.Poll, schedule.Doubling}, {epoch.Conn, schedule.Doubling}, {epoch.Poll, schedule.Direct}, {epoch.Conn, schedule.Halving}}, 0, 3) {
 		t.Run(fmt.Sprintf("driver %d, %v", c.driver, c.schedule), func(t *testing.T) {
 			j := newTCPJob(t, 4, Config{Schedule: c.schedule, Chunk: bytes, Stall: 2 * time.Second, driver: c.driver})
 			j.ready()

@@ -16,3 +16,17 @@ func sampled[T any](t *testing.T, all []T, i, n int) (some []T) {
 	}
 	return some
 }
+
+// underRace returns all cases, and under the race detector every n-th one, from the i-th, since each takes ten times as
+// long there. All of them run without it.
+func underRace[T any](t *testing.T, all []T, i, n int) (some []T) {
+	t.Helper()
+	if !raceEnabled {
+		return all
+	}
+	t.Logf("left out: all but one of %d cases", n)
+	for ; i < len(all); i += n {
+		some = append(some, all[i])
+	}
+	return some
+}

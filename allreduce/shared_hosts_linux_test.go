@@ -81,12 +81,12 @@ func sharedCalls(g *Group) uint64 {
 // ranks of a host sum among themselves where the schedule adds them as a whole.
 func TestDealtToHosts(t *testing.T) {
 	some := deals
-	if testing.Short() || raceEnabled { // it is ten times slower then
+	if testing.Short() {
 		some = deals[:4]
 		t.Logf("sampled: %d of %d deals", len(some), len(deals))
 	}
-	for _, hosts := range some {
-		for i, name := range append([]schedule.Name{schedule.Auto}, schedule.Names...) {
+	for nth, hosts := range some {
+		for i, name := range underRace(t, allSchedules, nth%4, 4) {
 			t.Run(fmt.Sprint(hosts, name), func(t *testing.T) {
 				size := len(hosts)
 				driver := []epoch.Driver{epoch.Poll, epoch.Conn}[(size+i)%2]

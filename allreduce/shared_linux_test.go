@@ -42,7 +42,7 @@ func TestAnySceneInSharedMemory(t *testing.T) {
 			}
 			t.Run(fmt.Sprint(size, name), func(t *testing.T) {
 				j := newSharedJob(t, size, Config{Schedule: name, Chunk: 4 << 10})
-				for seed, count := range []int{1, 13, size + 1, 1009, 2 * shm.Small, 40_007} {
+				for seed, count := range underRace(t, []int{1, 13, size + 1, 1009, 2 * shm.Small, 40_007}, nth%3, 3) {
 					s := scene{size: size, count: count, root: size / 2, cfg: j.cfg, seed: uint64(seed)}
 					j.each(func(rank int) error { return s.play(j.groups[rank]) })
 				}

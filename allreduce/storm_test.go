@@ -164,6 +164,10 @@ func storms(t *testing.T, seeds int) (first, end int) {
 	} else if testing.Short() {
 		seeds /= 5
 		t.Log("sampled: a fifth of the storms")
+		if raceEnabled {
+			seeds /= 2
+			t.Log("left out: half of these")
+		}
 	}
 	first = 1
 	if n, err := strconv.Atoi(os.Getenv("GVW_STORM_SEED")); err == nil {

@@ -387,7 +387,7 @@ func mixedJob(t *testing.T, total int, isVW func(rank int) bool, vw func(rank in
 // of vectors larger than a socket's buffers.
 func TestMixedJob(t *testing.T) {
 	const elements = 1 << 20
-	for _, c := range []struct {
+	for _, c := range underRace(t, []struct {
 		name  string
 		total int
 		isVW  func(rank int) bool
@@ -396,7 +396,7 @@ func TestMixedJob(t *testing.T) {
 		{"odd ranks of 5", 5, func(r int) bool { return r%2 == 1 }},
 		{"one of 2", 2, func(r int) bool { return r == 0 }},
 		{"the last of 4", 4, func(r int) bool { return r == 3 }},
-	} {
+	}, 0, 3) {
 		t.Run(c.name, func(t *testing.T) {
 			want, scale := make([]float64, elements), make([]float64, elements)
 			for r := range c.total {
