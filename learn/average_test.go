@@ -75,7 +75,7 @@ var averaged = []struct {
 // which keeps no state.
 func TestDisturbedAveragingEndsAlike(t *testing.T) {
 	const ranks = 3
-	for i, m := range averaged {
+	for i, m := range underRace(t, averaged, 0, 3) {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			want, report := rehearse(t, m.method, ranks)
@@ -123,7 +123,7 @@ func TestAveragingReachesTheLossOfOneProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := lossOf(t, &out, "one", held)
-	for _, c := range sampled(t, []struct {
+	for _, c := range underRace(t, sampled(t, []struct {
 		average AverageConfig
 		change  func(*Config)
 	}{
@@ -134,7 +134,7 @@ func TestAveragingReachesTheLossOfOneProcess(t *testing.T) {
 		{AverageConfig{Aggregate: "model", Every: "random:0.02"}, func(*Config) {}},
 		{AverageConfig{Aggregate: "model", Every: "0.2"}, func(c *Config) { c.SGD.Adaptive, c.SGD.Normalized, c.SGD.Invariant = true, true, true }},
 		{AverageConfig{Aggregate: "gradient", Batch: "0.01"}, func(c *Config) { c.SGD.LearningRate = option.Some[float32](8) }},
-	}, 0, 6) {
+	}, 0, 6), 1, 2) {
 		name := fmt.Sprintf("%s,%s,%s", c.average.Aggregate, c.average.Every, c.average.Batch)
 		t.Run(name, func(t *testing.T) {
 			reports, errs := runRanks(t, deal(text, 4), func(rank int, cfg *Config) {

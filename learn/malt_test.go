@@ -85,7 +85,7 @@ func TestAsynchronousRanksReachTheLossOfOneProcess(t *testing.T) {
 			cases = append(cases, asyncCase{MaltConfig{Graph: graph, Sync: sync, Every: 50}, none})
 		}
 	}
-	for _, c := range sampled(t, cases, 0, 3) {
+	for _, c := range underRace(t, sampled(t, cases, 0, 3), 1, 3) {
 		t.Run(c.String(), func(t *testing.T) {
 			var out files
 			reports, errs := runRanks(t, deal(text, 4), func(rank int, cfg *Config) {
@@ -184,10 +184,10 @@ func TestAsynchronousClassesReachOneProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range []MaltConfig{
+	for _, m := range underRace(t, []MaltConfig{
 		{Graph: "all", Sync: "bsp", Every: 20, Send: "gradients"},
 		{Graph: "halton", Sync: "bsp", Every: 5},
-	} {
+	}, 0, 2) {
 		var out files
 		reports, errs := runRanks(t, deal(text, 4), func(rank int, c *Config) {
 			settings(c)
@@ -292,7 +292,7 @@ func TestAsynchronousTrainingLosesARank(t *testing.T) {
 func TestAsynchronousTrainingReplacesARank(t *testing.T) {
 	all := strings.SplitAfter(randomText(4000), "\n")
 	text, held := strings.Join(all[:3000], ""), strings.Join(all[3000:], "")
-	for _, c := range sampled(t, []struct {
+	for _, c := range underRace(t, sampled(t, []struct {
 		malt   MaltConfig
 		plain  bool
 		fails  int // pass in which the first attempt of rank 1 is lost, from 1
@@ -304,7 +304,7 @@ func TestAsynchronousTrainingReplacesARank(t *testing.T) {
 		{MaltConfig{Graph: "ring", Sync: "ssp:2", Every: 10, Send: "deltas:2"}, false, 3, allreduce.Wait},
 		{MaltConfig{Graph: "halton", Sync: "bsp", Every: 10}, false, 4, allreduce.Open},
 		{MaltConfig{Graph: "one_peer", Sync: "asp", Every: 10, Send: "deltas:2"}, true, 2, allreduce.Open},
-	}, 1, 2) {
+	}, 1, 2), 0, 2) {
 		t.Run(fmt.Sprintf("%s,%s,%v", c.malt.Graph, c.malt.Sync, c.onLoss), func(t *testing.T) {
 			var out files
 			train := func(lose bool, name string) ([]*Report, []error) {

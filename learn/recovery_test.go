@@ -425,13 +425,7 @@ func tryRehearsal(t *testing.T, m method, ranks int, plan ...disturbance) (map[s
 // fault-free run, which keeps no state.
 func TestDisturbedJobsEndAlike(t *testing.T) {
 	const ranks = 3
-	if testing.Short() {
-		t.Log("sampled: every third method")
-	}
-	for i, m := range recovered {
-		if testing.Short() && i%3 != 0 {
-			continue
-		}
+	for i, m := range underRace(t, sampled(t, recovered, 0, 3), 0, 3) {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			want, report := rehearse(t, m, ranks)

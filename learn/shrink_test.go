@@ -178,25 +178,12 @@ func (s shrinking) rank(ctx context.Context, c Config, smaller *allreduce.Config
 	return r.end(ctx)
 }
 
-// sampled returns all cases, and in the short form every n-th one, from the i-th.
-func sampled[T any](t *testing.T, all []T, i, n int) (some []T) {
-	t.Helper()
-	if !testing.Short() {
-		return all
-	}
-	t.Logf("sampled: one of %d cases", n)
-	for ; i < len(all); i += n {
-		some = append(some, all[i])
-	}
-	return some
-}
-
 // A job continues without a rank. The progress of the others in the step does not matter: they
 // end with the same bytes, and their reports include the completed passes of the lost rank. If
 // no step was completed, the job equals one without that rank.
 func TestJobContinuesWithoutARank(t *testing.T) {
 	parts := deal(randomText(360), 3)
-	for _, m := range sampled(t, recovered, 1, 6) {
+	for _, m := range underRace(t, sampled(t, recovered, 1, 6), 0, 3) {
 		if m.name == "shuffle, metrics" || m.name == "test" { // the order goes by rank; a test ends after a step
 			continue
 		}
@@ -256,7 +243,7 @@ func TestJobContinuesWithoutARank(t *testing.T) {
 // of one process with its data.
 func TestLastRankContinues(t *testing.T) {
 	parts := deal(randomText(360), 3)
-	for _, m := range sampled(t, recovered, 4, 6) {
+	for _, m := range underRace(t, sampled(t, recovered, 4, 6), 1, 3) {
 		if m.name == "shuffle, metrics" || m.name == "test" {
 			continue
 		}
