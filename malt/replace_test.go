@@ -110,7 +110,7 @@ func TestReplacementsContinue(t *testing.T) {
 // TestLostRanksReturn loses a rank of a job that grows. The others continue without it, and it returns later.
 func TestLostRanksReturn(t *testing.T) {
 	const total, updates = 5, 800
-	for _, sync := range []string{"asp", "bsp", "ssp:2", "notify_ack"} {
+	for _, sync := range underRace(t, []string{"asp", "bsp", "ssp:2", "notify_ack"}, 1, 2) {
 		bubble(t, sync, func(t *testing.T) {
 			c := newCluster(t, total, Config{OnLoss: Grow, Job: Job{UniqueID: 1, RunKey: "run"}})
 			o := ObjectConfig{Graph: "halton", Sync: sync}

@@ -14,7 +14,7 @@ import (
 // TestZombiesAreRefused stops a rank until the others have continued without it. Its later updates arrive
 // at no rank, and it gets an error that says why.
 func TestZombiesAreRefused(t *testing.T) {
-	for _, sync := range []string{"asp", "bsp", "ssp:2", "notify_ack"} {
+	for _, sync := range underRace(t, []string{"asp", "bsp", "ssp:2", "notify_ack"}, 0, 2) {
 		bubble(t, sync, func(t *testing.T) {
 			const total, zombie = 4, 2
 			c := newCluster(t, total, Config{OnLoss: Shrink})
