@@ -24,6 +24,7 @@ import (
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/feature/cache"
 	"github.com/gvw-project/gvw/feature/stream"
+	"github.com/gvw-project/gvw/internal/invariant"
 )
 
 // text returns a source in memory.
@@ -163,11 +164,17 @@ var bits18 = feature.Config{Bits: 18}
 // nor the cache changes anything.
 func TestOrderIsThatOfTheText(t *testing.T) {
 	texts := []string{drawn(1, 700), "", "1 | unended", drawn(2, 300) + "-1 |a unended", "\n\n", "\r\n1 | x"}
+	if invariant.Enabled { // under the race detector, where each takes ten times as long
+		t.Log("left out: chunks of 5000 bytes, and half of the pairs of interactions and workers")
+	}
 	for _, interactions := range [][]string{nil, {"aa", ":b"}} {
 		for _, workers := range []int{1, 2, 7} {
 			for _, chunk := range []int{1, 100, 5000, 0} {
 				if chunk == 1 && (interactions != nil || workers != 7) {
 					continue // a chunk a line costs time, once is enough
+				}
+				if invariant.Enabled && (chunk == 5000 || (workers == 7) != (interactions == nil)) {
+					continue
 				}
 				cfg := stream.Config{
 					Feature:   feature.Config{Bits: 18, Interactions: interactions},
@@ -515,6 +522,9 @@ func TestBatchesThatAreNotRecycledStayWhole(t *testing.T) {
 // TestNothingIsAllocatedPerExample: a pass costs its goroutines and buffers, and
 // a channel a chunk; examples nothing.
 func TestNothingIsAllocatedPerExample(t *testing.T) {
+	if invariant.Enabled {
+		t.Skip("the race detector allocates")
+	}
 	s := strings.Repeat("1 2 'tag |a x:0.5 y z |b u:1e3 v:0.123456789\n", 50000)
 	cfg := stream.Config{Feature: feature.Config{Bits: 18, Interactions: []string{"ab"}}, Sources: []stream.Source{text("a.vw", s)}}
 	path := filepath.Join(t.TempDir(), "c")
