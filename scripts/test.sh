@@ -214,8 +214,20 @@ else
 	note skip network-namespaces "ip, tc and nft are needed (make setup): jobs over a broken network were left out"
 fi
 
-concurrent=$(go list ./... | grep -E "^$module/(allreduce|internal/(launch|link|mesh|remote|run|shm|spantree)|feature/stream|learn|malt|cmd)(/|\$)")
-others=$(go list ./... | grep -v "^$module/tests" | grep -vxF "$concurrent")
+# The packages in sequential, and their tests, have no goroutines, channels or locks, which internal/deptest checks: the race
+# detector would find nothing. They run without it, but with the invariants that a race build enables.
+sequential="allreduce/schedule allreduce/topo internal/link/upgrade
+	internal/spantree/core internal/spantree/edges internal/spantree/history internal/spantree/resume internal/spantree/retry
+	learn/factor learn/lda learn/metric learn/nn learn/svm
+	learn/internal/modelbytes learn/internal/snapshot learn/internal/usage learn/internal/vwtext
+	learn/internal/reduction/boosting learn/internal/reduction/ect learn/internal/reduction/logmulti
+	learn/internal/reduction/marginal learn/internal/reduction/stagepoly learn/internal/reduction/svrg
+	malt/graph malt/internal/monitor malt/internal/pace malt/internal/pack malt/internal/snapshot"
+# shellcheck disable=SC2086
+sequential=$(printf '%s\n' $sequential | sed "s,^,$module/,")
+concurrent=$(go list ./... | grep -E "^$module/(allreduce|internal/(launch|link|mesh|remote|run|shm|spantree)|feature/stream|learn|malt|cmd)(/|\$)" |
+	grep -vxF "$sequential")
+others=$(go list ./... | grep -v "^$module/tests" | grep -vxF "$concurrent" | grep -vxF "$sequential")
 
 # shellcheck disable=SC2086
 if [ "$cgo" = 1 ] && command -v "$(go env CC)" >/dev/null; then
@@ -230,6 +242,10 @@ else
 	note skip race-tests "the race detector needs cgo and a C compiler"
 	gotest rest $short $concurrent
 fi
+
+heading "unit tests of packages without concurrency"
+# shellcheck disable=SC2086
+gotest sequential -tags invariant $short $sequential
 
 heading "unit tests of the other packages"
 # shellcheck disable=SC2086

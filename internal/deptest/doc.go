@@ -9,6 +9,7 @@
 //	api_test.go       the exported identifiers of public packages are those in api/
 //	waits_test.go     each wait has a deadline and a name, or a reason (the table of waits)
 //	unsafe_test.go    each import of unsafe has a reason
+//	races_test.go     packages that run without the race detector have no concurrency
 //	docs_test.go      the files and functions that documents name exist
 //
 // To change a rule, change its table, with a reason, in the commit that needs it. Do not
