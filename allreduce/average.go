@@ -83,16 +83,23 @@ func (g *Group) AccumulateAvg(ctx context.Context, dst, src []float32, stride, o
 // meaning to other ranks, which becomes 0; 0 is none.
 //
 // The result is in dst, which is src or does not overlap it. src does not change unless it is
-// dst.
+// dst. After an error dst is undefined.
 func (g *Group) AccumulateWeightedAvg(ctx context.Context, dst, src []float32, stride, normalizedSlot, scratchSlot int) error {
 	if stride <= kernels.AdaptiveSlot || normalizedSlot < 0 || normalizedSlot >= stride || scratchSlot < 0 || scratchSlot >= stride {
 		panic(fmt.Sprintf("BUG: allreduce: a weighted average with stride %d, normalised slot %d and scratch slot %d", stride, normalizedSlot, scratchSlot))
 	}
-	sums, err := g.sumOfSlot(ctx, src, stride, kernels.AdaptiveSlot, "adaptive sums")
-	if err != nil {
+	checkSlot(src, stride, kernels.AdaptiveSlot)
+	n := len(src) / stride
+	var sums []float32
+	if n > 0 && &dst[0] != &src[0] {
+		sums = dst[len(dst)-n:] // Weigh reads them before it writes there
+	} else {
+		sums = g.scratchOf(n)
+	}
+	if err := g.sumSlot(ctx, sums, src, stride, kernels.AdaptiveSlot, "adaptive sums"); err != nil {
 		return err
 	}
-	if len(sums) > 0 {
+	if n > 0 {
 		kernels.Weigh(dst, src, sums, stride, normalizedSlot, scratchSlot)
 	}
 	return g.AllReduce(ctx, Vec(dst).Named("weights"), Sum)
@@ -101,18 +108,32 @@ func (g *Group) AccumulateWeightedAvg(ctx context.Context, dst, src []float32, s
 // sumOfSlot returns the sum over all ranks of one slot of every weight. The result is in the
 // group's own memory, and is valid until the next call.
 func (g *Group) sumOfSlot(ctx context.Context, w []float32, stride, offset int, name string) ([]float32, error) {
-	if stride < 1 || offset < 0 || offset >= stride || len(w)%stride != 0 {
-		panic(fmt.Sprintf("BUG: allreduce: slot %d of weights of %d floats, in an array of %d", offset, stride, len(w)))
-	}
-	n := len(w) / stride
-	if cap(g.scratch) < n {
-		g.rescratch(n)
-	}
-	sum := g.scratch[:n]
+	checkSlot(w, stride, offset)
+	sum := g.scratchOf(len(w) / stride)
+	return sum, g.sumSlot(ctx, sum, w, stride, offset, name)
+}
+
+// sumSlot sets sum to the sum over all ranks of one slot of every weight.
+func (g *Group) sumSlot(ctx context.Context, sum, w []float32, stride, offset int, name string) error {
 	for i := range sum {
 		sum[i] = w[i*stride+offset]
 	}
-	return sum, g.AllReduce(ctx, Vec(sum).Named(name), Sum)
+	return g.AllReduce(ctx, Vec(sum).Named(name), Sum)
+}
+
+// checkSlot panics unless w consists of weights of stride floats with a slot offset.
+func checkSlot(w []float32, stride, offset int) {
+	if stride < 1 || offset < 0 || offset >= stride || len(w)%stride != 0 {
+		panic(fmt.Sprintf("BUG: allreduce: slot %d of weights of %d floats, in an array of %d", offset, stride, len(w)))
+	}
+}
+
+// scratchOf returns n floats of the group's own memory.
+func (g *Group) scratchOf(n int) []float32 {
+	if cap(g.scratch) < n {
+		g.rescratch(n)
+	}
+	return g.scratch[:n]
 }
 
 // rescratch enlarges the group's own memory, and registers it if bytes go over verbs.

@@ -12,16 +12,18 @@ const (
 // average is the sum of all ranks' contributions. sums has the sums over all ranks of the
 // adaptive slots, one per weight. dst is src, or does not overlap it. See
 // AccumulateWeightedAvg.
+//
+// sums may be the last floats of dst. Weigh goes from the first weight to the last and reads
+// a sum before it writes the weight. Of n weights, weight i ends at (i+1)*stride, which is
+// at most n*(stride-1)+i+1, the place of the next sum.
 func Weigh(dst, src, sums []float32, stride, normalizedSlot, scratchSlot int) {
 	done := 0
 	if stride == weightCell {
 		done = weighFast(dst, src, sums, normalizedSlot, scratchSlot)
 	}
-	if &dst[0] != &src[0] {
-		copy(dst[done*stride:], src[done*stride:])
-	}
 	for i, sum := range sums[done:] {
 		slots := dst[(done+i)*stride:][:stride]
+		copy(slots, src[(done+i)*stride:])
 		if scratchSlot > 0 {
 			slots[scratchSlot] = 0
 		}

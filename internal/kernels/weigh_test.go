@@ -61,6 +61,11 @@ func TestWeigh(t *testing.T) {
 		Weigh(dst, src, sums, stride, normalized, scratch)
 		same(t, "src", src, before)
 		same(t, "dst", dst, want)
+		inside := make([]float32, len(src))
+		at := inside[len(inside)-n:]
+		copy(at, sums)
+		Weigh(inside, src, at, stride, normalized, scratch)
+		same(t, "sums at the end of dst", inside, want)
 		Weigh(src, src, sums, stride, normalized, scratch)
 		same(t, "in place", src, want)
 	}
