@@ -325,10 +325,10 @@ var notOptions = []string{"GVW_ATTEMPT", "GVW_DAEMON_READY", "GVW_FAULT", "GVW_L
 func (n *normaliser) environment(env []string) {
 	for _, kv := range env {
 		name, value, _ := strings.Cut(kv, "=")
-		if !strings.HasPrefix(name, "GVW_") || value == "" || slices.Contains(notOptions, name) {
+		if !strings.HasPrefix(name, envPrefix) || value == "" || slices.Contains(notOptions, name) {
 			continue
 		}
-		s := n.long(strings.ToLower(strings.TrimPrefix(name, "GVW_")))
+		s := n.long(strings.ToLower(strings.TrimPrefix(name, envPrefix)))
 		switch {
 		case s == nil:
 			n.misspelledVariable(name)
@@ -357,12 +357,16 @@ func (n *normaliser) environment(env []string) {
 // variables may belong to other programs of the project.
 func (n *normaliser) misspelledVariable(name string) {
 	for _, s := range n.flags.Table.Specs() {
-		if s.Env() == name {
+		if len(name) == len(envPrefix)+len(s.Name) && s.Env() == name {
 			return // an option of another command
 		}
 	}
 	for _, s := range n.flags.Specs {
-		if distance(name, s.Env()) <= 2 && len(s.Name) > 4 {
+		// The distance is at least the difference of the lengths.
+		if d := len(name) - len(envPrefix) - len(s.Name); d < -2 || d > 2 || len(s.Name) <= 4 {
+			continue
+		}
+		if distance(name, s.Env()) <= 2 {
 			n.fault("%s: no option of this name: did you mean %s?", name, s.Env())
 			return
 		}

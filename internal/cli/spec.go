@@ -47,8 +47,11 @@ type Spec struct {
 	More     bool     // not on the first screen of help
 }
 
+// envPrefix begins the names of the variables that set options.
+const envPrefix = "GVW_"
+
 // Env returns the name of the variable that sets the option.
-func (s *Spec) Env() string { return "GVW_" + strings.ToUpper(s.Name) }
+func (s *Spec) Env() string { return envPrefix + strings.ToUpper(s.Name) }
 
 // Spelled returns the option as messages name it.
 func (s *Spec) Spelled() string { return "--" + s.Name }

@@ -24,7 +24,15 @@ const spare = 128 << 20
 // except in tests.
 func LeastRoom(root string, processes int) (least Room, ok bool) {
 	s := system{root}
-	for _, r := range slices.Concat(s.limits(), s.groups(), s.machine()) {
+	return leastOf(slices.Concat(s.limits(), s.groups(), s.machine()), processes)
+}
+
+// LeastOwnRoom is LeastRoom with the limits of the process only, ulimit -v and -d. It reads fewer files.
+func LeastOwnRoom(root string) (least Room, ok bool) { return leastOf(system{root}.limits(), 1) }
+
+// leastOf returns the least of the rooms, where several processes share those that are not a process's own.
+func leastOf(rooms []Room, processes int) (least Room, ok bool) {
+	for _, r := range rooms {
 		if !r.own {
 			r.Bytes /= uint64(max(processes, 1))
 		}
@@ -45,7 +53,8 @@ func (s system) read(name string) []byte {
 
 // limits returns the room within the limits of this process. Both count memory as it is allocated.
 func (s system) limits() (rooms []Room) {
-	limits, status := s.read("proc/self/limits"), s.read("proc/self/status")
+	limits := s.read("proc/self/limits")
+	var status []byte // read if there is a limit
 	for _, l := range []struct{ name, used, of string }{
 		{"Max address space", "VmSize:", "ulimit -v"},
 		{"Max data size", "VmData:", "ulimit -d"},
@@ -59,6 +68,9 @@ func (s system) limits() (rooms []Room) {
 			limit, err := strconv.ParseUint(f[0], 10, 64) // "unlimited" is none
 			if err != nil {
 				continue
+			}
+			if status == nil {
+				status = s.read("proc/self/status")
 			}
 			rooms = append(rooms, Room{less(limit, kilobytes(status, l.used)+spare), fmt.Sprintf("%s of %d KiB", l.of, limit>>10), true})
 		}

@@ -68,6 +68,10 @@ func TestLeastMemoryLimit(t *testing.T) {
 		if got, ok := LeastRoom(root, map[bool]int{true: 4}[name == "of four processes"]); got != c.want || ok != (c.want.Of != "") {
 			t.Errorf("%s: %+v, %v; want %+v", name, got, ok, c.want)
 		}
+		own, ok := LeastOwnRoom(root)
+		if ok && !own.own || c.want.own && own != c.want {
+			t.Errorf("%s: %+v, %v by limits of the process; want %+v", name, own, ok, c.want)
+		}
 	}
 	if got, ok := LeastRoom("/", 1); !ok || got.Bytes < 1<<20 {
 		t.Errorf("here: %+v, %v", got, ok)
