@@ -92,16 +92,22 @@ func (g *Group) AccumulateWeightedAvg(ctx context.Context, dst, src []float32, s
 	n := len(src) / stride
 	var sums []float32
 	if n > 0 && &dst[0] != &src[0] {
-		sums = dst[len(dst)-n:] // Weigh reads them before it writes there
+		sums = dst[len(dst)-n:] // Weigh, range by range, reads them before it writes there
 	} else {
 		sums = g.scratchOf(n)
 	}
-	if err := g.sumSlot(ctx, sums, src, stride, kernels.AdaptiveSlot, "adaptive sums"); err != nil {
+	g.written = appendWritten(g.written[:0], src, stride)
+	takeSlot(sums, src, stride, kernels.AdaptiveSlot, g.written)
+	if err := g.AllReduce(ctx, Vec(sums).Named("adaptive sums"), Sum); err != nil {
 		return err
 	}
-	if n > 0 {
-		kernels.Weigh(dst, src, sums, stride, normalizedSlot, scratchSlot)
+	done := 0
+	for _, r := range g.written {
+		clear(dst[done*stride : r.lo*stride]) // as Weigh does with weights of 0
+		kernels.Weigh(dst[r.lo*stride:r.hi*stride], src[r.lo*stride:], sums[r.lo:r.hi], stride, normalizedSlot, scratchSlot)
+		done = r.hi
 	}
+	clear(dst[done*stride:])
 	return g.AllReduce(ctx, Vec(dst).Named("weights"), Sum)
 }
 
@@ -110,15 +116,43 @@ func (g *Group) AccumulateWeightedAvg(ctx context.Context, dst, src []float32, s
 func (g *Group) sumOfSlot(ctx context.Context, w []float32, stride, offset int, name string) ([]float32, error) {
 	checkSlot(w, stride, offset)
 	sum := g.scratchOf(len(w) / stride)
-	return sum, g.sumSlot(ctx, sum, w, stride, offset, name)
+	g.written = appendWritten(g.written[:0], w, stride)
+	takeSlot(sum, w, stride, offset, g.written)
+	return sum, g.AllReduce(ctx, Vec(sum).Named(name), Sum)
 }
 
-// sumSlot sets sum to the sum over all ranks of one slot of every weight.
-func (g *Group) sumSlot(ctx context.Context, sum, w []float32, stride, offset int, name string) error {
-	for i := range sum {
-		sum[i] = w[i*stride+offset]
+// weightRange has the numbers of consecutive weights, hi excluded.
+type weightRange struct{ lo, hi int }
+
+// appendWritten appends the ranges of weights outside of which w is 0 and has never been written. The first average of a job
+// with few weights reads only these: the system would provide a page for each other one.
+func appendWritten(all []weightRange, w []float32, stride int) []weightRange {
+	if 4*len(w) < mem.TouchedFrom { // without the allocations of an iterator
+		return append(all, weightRange{0, len(w) / stride})
 	}
-	return g.AllReduce(ctx, Vec(sum).Named(name), Sum)
+	for lo, hi := range mem.Touched(w) {
+		r := weightRange{lo / stride, (hi + stride - 1) / stride}
+		if n := len(all); n > 0 && r.lo < all[n-1].hi {
+			r.lo = all[n-1].hi // a weight on two pages
+		}
+		if r.lo < r.hi {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// takeSlot sets dst to one slot of every weight, which is 0 outside of the written ranges.
+func takeSlot(dst, w []float32, stride, offset int, written []weightRange) {
+	done := 0
+	for _, r := range written {
+		clear(dst[done:r.lo])
+		for i := r.lo; i < r.hi; i++ {
+			dst[i] = w[i*stride+offset]
+		}
+		done = r.hi
+	}
+	clear(dst[done:])
 }
 
 // checkSlot panics unless w consists of weights of stride floats with a slot offset.

@@ -41,7 +41,8 @@ type Group struct {
 	segments shm.Segments
 	device   rdma.Device    // with the memory that is registered with it
 	left     []*shm.Segment // segments of past epochs with slices from Alloc; under mu
-	scratch  []float32      // one slot of all weights, for sumOfSlot
+	scratch  []float32      // one slot of all weights, for sums of a slot
+	written  []weightRange  // of the weights that are being averaged
 	scalar   [1]float32
 	records  records
 	steps    *recovery.Steps

@@ -10,8 +10,8 @@ import (
 	"unsafe"
 )
 
-// touchedFrom is the least number of bytes of a table whose pages are worth a question to the system.
-const touchedFrom = 64 << 20
+// TouchedFrom is the least number of bytes of a table whose pages are worth a question to the system.
+const TouchedFrom = 4 << 20
 
 // Bits of an entry of /proc/self/pagemap: the page is in memory, or in swap space.
 const present, swapped = 1 << 63, 1 << 62
@@ -21,7 +21,7 @@ const present, swapped = 1 << 63, 1 << 62
 // of them. Where the system does not tell, or s is short, the range is all of s.
 func Touched(s []float32) iter.Seq2[int, int] {
 	return func(yield func(lo, hi int) bool) {
-		if 4*len(s) < touchedFrom {
+		if 4*len(s) < TouchedFrom {
 			yield(0, len(s))
 			return
 		}

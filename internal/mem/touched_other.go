@@ -4,7 +4,13 @@
 
 package mem
 
-import "iter"
+import (
+	"iter"
+	"math"
+)
+
+// TouchedFrom is the least number of bytes of a table for which Touched asks the system.
+const TouchedFrom = math.MaxInt
 
 // Touched yields the ranges [lo, hi) of s outside of which it has only been allocated, and is 0. This system does not
 // tell: the range is all of s.
