@@ -3,10 +3,12 @@
 package mem
 
 import (
+	"bytes"
 	"encoding/binary"
 	"io"
 	"iter"
 	"os"
+	"strconv"
 	"unsafe"
 )
 
@@ -18,10 +20,10 @@ const present, swapped = 1 << 63, 1 << 62
 
 // Touched yields the ranges [lo, hi) of s outside of which it has only been allocated, and is 0. A scan of those reads no
 // page that nothing was written to: a large table with few weights has mostly such pages, and the system would provide each
-// of them. Where the system does not tell, or s is short, the range is all of s.
+// of them. Where the system does not tell, s is short, or its memory is shared or that of a file, the range is all of s.
 func Touched(s []float32) iter.Seq2[int, int] {
 	return func(yield func(lo, hi int) bool) {
-		if 4*len(s) < TouchedFrom {
+		if 4*len(s) < TouchedFrom || !anonymous(s) {
 			yield(0, len(s))
 			return
 		}
@@ -33,6 +35,39 @@ func Touched(s []float32) iter.Seq2[int, int] {
 		defer f.Close()
 		touched(f, s, uintptr(os.Getpagesize()), yield)
 	}
+}
+
+// anonymous reports whether s is memory of this process only. The page map does not have the pages of a file, nor those of
+// shared memory, that other processes have written or that the system has written back.
+func anonymous(s []float32) bool {
+	maps, err := os.ReadFile("/proc/self/maps")
+	begin := uint64(uintptr(unsafe.Pointer(unsafe.SliceData(s))))
+	return err == nil && anonymousIn(maps, begin, begin+4*uint64(len(s)))
+}
+
+// anonymousIn reports whether the addresses from begin to end are in private mappings without a file.
+func anonymousIn(maps []byte, begin, end uint64) bool {
+	for line := range bytes.Lines(maps) {
+		f := bytes.Fields(line) // addresses, permissions, offset, device, inode
+		if len(f) < 5 {
+			return false
+		}
+		from, to, _ := bytes.Cut(f[0], []byte("-"))
+		lo, err1 := strconv.ParseUint(string(from), 16, 64)
+		hi, err2 := strconv.ParseUint(string(to), 16, 64)
+		switch {
+		case err1 != nil || err2 != nil:
+			return false
+		case hi <= begin:
+			continue
+		case lo > begin || !bytes.HasSuffix(f[1], []byte("p")) || string(f[4]) != "0":
+			return false
+		case hi >= end:
+			return true
+		}
+		begin = hi
+	}
+	return false
 }
 
 // touched yields the ranges whose pages have a bit in the page map.
