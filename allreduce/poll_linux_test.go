@@ -127,7 +127,7 @@ func TestEdgesOpenAtFirstUse(t *testing.T) {
 }
 
 // TestLargePartsCross checks that two ranks that exchange parts larger than a socket's buffers do
-// not deadlock.
+// not deadlock. Stall ends a deadlock; it is longer than a rank may have to wait for a processor.
 func TestLargePartsCross(t *testing.T) {
 	const bytes = 12 << 20
 	for _, c := range underRace(t, []struct {
@@ -135,7 +135,7 @@ func TestLargePartsCross(t *testing.T) {
 		schedule schedule.Name
 	}{{epoch.Poll, schedule.Doubling}, {epoch.Conn, schedule.Doubling}, {epoch.Poll, schedule.Direct}, {epoch.Conn, schedule.Halving}}, 0, 3) {
 		t.Run(fmt.Sprintf("driver %d, %v", c.driver, c.schedule), func(t *testing.T) {
-			j := newTCPJob(t, 4, Config{Schedule: c.schedule, Chunk: bytes, Stall: 2 * time.Second, driver: c.driver})
+			j := newTCPJob(t, 4, Config{Schedule: c.schedule, Chunk: bytes, Stall: 30 * time.Second, driver: c.driver})
 			j.ready()
 			j.each(func(rank int) error {
 				v := make([]float32, bytes/4)
