@@ -74,7 +74,7 @@ gotest() {
 	local run=$1 ends
 	shift
 	# The step vet has vetted all packages.
-	go test -json -vet=off -timeout 15m -p "$((2 * processors))" "$@" 2>&1 | "$log/testsum" -record "$log/$run.json"
+	go test -json -vet=off -timeout 30m -p "$((2 * processors))" "$@" 2>&1 | "$log/testsum" -record "$log/$run.json"
 	ends="${PIPESTATUS[*]}"
 	case $ends in
 	"0 0" | *" 1") ;;
