@@ -55,9 +55,6 @@ func (n *numbers) find(index uint32) *uint64 {
 	}
 }
 
-// of returns the number of a weight.
-func (n *numbers) of(index uint32) uint32 { return uint32(*n.find(index)) }
-
 // add returns the number of a weight, which gets the next one if it has none.
 func (n *numbers) add(index uint32) uint32 {
 	s := n.find(index)

@@ -75,7 +75,7 @@ func TestNumbersGrow(t *testing.T) {
 		}
 	}
 	for i := range uint32(weights) {
-		if k := n.of(i * 40_503); k != i+1 {
+		if k := numberOf(n, i*40_503); k != i+1 {
 			t.Fatalf("weight %d has number %d at the end, want %d", i, k, i+1)
 		}
 	}
@@ -88,7 +88,7 @@ func TestNumbersGrow(t *testing.T) {
 	if away > weights/10 {
 		t.Errorf("%d of %d weights are not in their home buckets, want at most a tenth", away, weights)
 	}
-	if k := n.of(1); k != 0 {
+	if k := numberOf(n, 1); k != 0 {
 		t.Errorf("a weight that has not occurred has number %d, want 0", k)
 	}
 }
@@ -250,3 +250,6 @@ func TestCompactAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations an example, want 0", n)
 	}
 }
+
+// numberOf returns the number of a weight.
+func numberOf(n *numbers, index uint32) uint32 { return uint32(*n.find(index)) }
