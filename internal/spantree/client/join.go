@@ -81,7 +81,7 @@ type JoinConfig struct {
 	// Limits
 
 	DialTimeout   time.Duration // to reach the server; 0: 100 s, as vw
-	StartTimeout  time.Duration // during which ranks may be missing, twice that with Elastic; 0: 10 min
+	StartTimeout  time.Duration // during which ranks may be missing, twice that with Elastic, at least 30 s more; 0: 10 min
 	Heartbeat     time.Duration // interval of heartbeats; 0: 1 s, or longer in large jobs (usualHeartbeat)
 	LostAfter     time.Duration // silence after which the server considers this rank lost; 0: 10 s
 	ServerTimeout time.Duration // silence after which this rank gives up the server; 0: 10 min

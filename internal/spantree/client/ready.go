@@ -304,11 +304,16 @@ func (m *Member) startLeft() (left time.Duration, limited bool) {
 	return m.startLimit() - m.now().Sub(m.missingSince), !m.waiting.Complete() && !away
 }
 
-// startLimit returns how long ranks may be missing. The server of an elastic job needs time to
-// start it without them, so the limit is doubled.
+// decisionTime is the least time that the server of an elastic job has to start it without missing ranks. The server's clock
+// stands still while the server gets no processor.
+const decisionTime = 30 * time.Second
+
+// startLimit returns how long ranks may be missing. In an elastic job that is twice as long, since the server starts it
+// without them after the first half.
 func (m *Member) startLimit() time.Duration {
 	if m.cfg.Elastic > 0 {
-		return 2 * max(m.cfg.StartTimeout, m.cfg.Elastic)
+		limit := max(m.cfg.StartTimeout, m.cfg.Elastic)
+		return limit + max(limit, decisionTime)
 	}
 	return m.cfg.StartTimeout
 }
