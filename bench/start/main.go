@@ -97,8 +97,8 @@ func contenders(ctx context.Context, dir, other string) ([]*contender, error) {
 	if err != nil {
 		return nil, err
 	}
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", greeter, source).CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("cannot build hello: %w\n%s", err, out)
+	if err := setup.BuildTo(ctx, greeter, source); err != nil {
+		return nil, err
 	}
 	bin, err := setup.Build(ctx, dir, "gvw")
 	if err != nil {

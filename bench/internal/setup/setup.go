@@ -5,6 +5,7 @@ package setup
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,11 +17,26 @@ import (
 // Build builds the program cmd/NAME of this tree in dir and returns its path.
 func Build(ctx context.Context, dir, name string) (string, error) {
 	bin := filepath.Join(dir, name)
-	out, err := exec.CommandContext(ctx, "go", "build", "-o", bin, "github.com/gvw-project/gvw/cmd/"+name).CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("cannot build %s: %w\n%s", name, err, out)
+	if err := BuildTo(ctx, bin, "github.com/gvw-project/gvw/cmd/"+name); err != nil {
+		return "", err
 	}
 	return bin, nil
+}
+
+// BuildTo builds the program bin of a package or a file. bin is a copy of the file that the linker has written, as an
+// installed program is: the start of that file takes up to a quarter more CPU time, since it lies in small pieces in the
+// page cache.
+func BuildTo(ctx context.Context, bin, source string) error {
+	linked := bin + ".linked"
+	out, err := exec.CommandContext(ctx, "go", "build", "-o", linked, source).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("cannot build %s: %w\n%s", filepath.Base(bin), err, out)
+	}
+	program, err := os.ReadFile(linked)
+	if err == nil {
+		err = os.WriteFile(bin, program, 0o700)
+	}
+	return errors.Join(err, os.Remove(linked))
 }
 
 // BuildTool builds a program of another module, which tools/go.mod requires, in dir and returns its path.
