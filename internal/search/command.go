@@ -58,11 +58,11 @@ func Command(ctx context.Context, p *cli.Process, c *cli.Command, args []string)
 	if err != nil {
 		return fmt.Errorf("cannot find this program to start trials: %w", err)
 	}
-	dir, err := workDir(pl.state)
+	root, dir, err := workDir(pl.state)
 	if err != nil {
 		return err
 	}
-	remove := func() error { return os.RemoveAll(dir) }
+	remove := func() error { return os.RemoveAll(root) }
 	p.AtEnd(remove)
 	p.AtKill(func() { _ = remove() })
 	t := &trainer{
@@ -72,17 +72,23 @@ func Command(ctx context.Context, p *cli.Process, c *cli.Command, args []string)
 	return pl.search(ctx, p, t)
 }
 
-// workDir makes the folder for caches and the files of jobs: beside the journal, whose next search replaces what a
-// killed one has left there.
-func workDir(state string) (string, error) {
+// workDir makes the folder dir for caches and the files of jobs, and the folder root that has it and is removed at the end:
+// beside the journal, whose next search replaces what a killed one has left there. Each search has another dir, since the
+// trials of a killed search may still remove and rename the files of theirs.
+func workDir(state string) (root, dir string, err error) {
 	if state == "" {
-		return os.MkdirTemp("", "gvw-search-")
+		root, err = os.MkdirTemp("", "gvw-search-")
+		return root, root, err
 	}
-	dir := state + ".work"
-	if err := removeLeft(dir); err != nil {
-		return "", err
+	root = state + ".work"
+	if err := removeLeft(root); err != nil {
+		return "", "", err
 	}
-	return dir, os.Mkdir(dir, 0o700)
+	if err := os.Mkdir(root, 0o700); err != nil {
+		return "", "", err
+	}
+	dir, err = os.MkdirTemp(root, "")
+	return root, dir, err
 }
 
 // removeLeft removes the folder of a killed search. Its trials notice its end by themselves, and may write files until
