@@ -96,7 +96,7 @@ func (g *Group) AccumulateWeightedAvg(ctx context.Context, dst, src []float32, s
 	} else {
 		sums = g.scratchOf(n)
 	}
-	g.written = appendWritten(g.written[:0], src, stride)
+	g.findWritten(src, stride)
 	takeSlot(sums, src, stride, kernels.AdaptiveSlot, g.written)
 	if err := g.AllReduce(ctx, Vec(sums).Named("adaptive sums"), Sum); err != nil {
 		return err
@@ -116,7 +116,7 @@ func (g *Group) AccumulateWeightedAvg(ctx context.Context, dst, src []float32, s
 func (g *Group) sumOfSlot(ctx context.Context, w []float32, stride, offset int, name string) ([]float32, error) {
 	checkSlot(w, stride, offset)
 	sum := g.scratchOf(len(w) / stride)
-	g.written = appendWritten(g.written[:0], w, stride)
+	g.findWritten(w, stride)
 	takeSlot(sum, w, stride, offset, g.written)
 	return sum, g.AllReduce(ctx, Vec(sum).Named(name), Sum)
 }
@@ -124,12 +124,20 @@ func (g *Group) sumOfSlot(ctx context.Context, w []float32, stride, offset int, 
 // weightRange has the numbers of consecutive weights, hi excluded.
 type weightRange struct{ lo, hi int }
 
+// findWritten sets g.written to the ranges of weights outside of which w is 0. Once a table was written throughout, which holds
+// after its first average in place, the group no longer asks the system: the question takes 0.1 to 0.7 ms and memory.
+func (g *Group) findWritten(w []float32, stride int) {
+	all := weightRange{0, len(w) / stride}
+	if g.written = append(g.written[:0], all); g.dense || 4*len(w) < mem.TouchedFrom {
+		return
+	}
+	g.written = appendWritten(g.written[:0], w, stride)
+	g.dense = len(g.written) == 1 && g.written[0] == all
+}
+
 // appendWritten appends the ranges of weights outside of which w is 0 and has never been written. The first average of a job
 // with few weights reads only these: the system would provide a page for each other one.
 func appendWritten(all []weightRange, w []float32, stride int) []weightRange {
-	if 4*len(w) < mem.TouchedFrom { // without the allocations of an iterator
-		return append(all, weightRange{0, len(w) / stride})
-	}
 	for lo, hi := range mem.Touched(w) {
 		r := weightRange{lo / stride, (hi + stride - 1) / stride}
 		if n := len(all); n > 0 && r.lo < all[n-1].hi {

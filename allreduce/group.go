@@ -43,6 +43,7 @@ type Group struct {
 	left     []*shm.Segment // segments of past epochs with slices from Alloc; under mu
 	scratch  []float32      // one slot of all weights, for sums of a slot
 	written  []weightRange  // of the weights that are being averaged
+	dense    bool           // a table was written throughout
 	scalar   [1]float32
 	records  records
 	steps    *recovery.Steps

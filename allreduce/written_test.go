@@ -51,6 +51,29 @@ func TestAppendWritten(t *testing.T) {
 	}
 }
 
+// TestAveragesOfAWrittenTable: the system is asked for the pages of a table only until it was written throughout, since each
+// question allocates memory.
+func TestAveragesOfAWrittenTable(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	j := newTCPJob(t, 1, Config{})
+	g := j.groups[0]
+	average := func(w []float32) float64 {
+		once := func() {
+			if err := g.AccumulateWeightedAvg(ctx, w, w, 4, 0, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		once() // writes every page; AllocsPerRun begins with a further run, which finds that
+		return testing.AllocsPerRun(10, once)
+	}
+	small := average(make([]float32, 1<<10))
+	if large := average(sparseTable(0, 1<<20, 4)); large > small || !g.dense {
+		t.Errorf("%v allocations for an average of 16 MiB, %v for one of 4 KiB; all written: %v", large, small, g.dense)
+	}
+}
+
 // An average of tables with pages that were never written has the bits of one of tables whose every page was written.
 func TestAverageOfUnwrittenPages(t *testing.T) {
 	const ranks, weights = 2, 1 << 19
