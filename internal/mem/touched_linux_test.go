@@ -4,6 +4,7 @@ package mem
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -116,5 +117,22 @@ func TestTouchedWithoutPageMap(t *testing.T) {
 	})
 	if d := cmp.Diff([][2]int{{0, 5000}}, got); d != "" {
 		t.Errorf("without a page map (-want +got):\n%s", d)
+	}
+}
+
+func BenchmarkTouched(b *testing.B) {
+	for _, mib := range []int{4, 64} {
+		b.Run(fmt.Sprint(mib, " MiB"), func(b *testing.B) {
+			s := make([]float32, mib<<18)
+			for i := range s {
+				s[i] = 1
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				for lo, hi := range Touched(s) {
+					_, _ = lo, hi
+				}
+			}
+		})
 	}
 }
