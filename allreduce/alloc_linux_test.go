@@ -15,6 +15,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/internal/kernels"
+	"github.com/gvw-project/gvw/internal/sampled"
 	"github.com/gvw-project/gvw/internal/shm"
 )
 
@@ -23,7 +24,7 @@ import (
 func TestAllocHasTheBytesOfTCP(t *testing.T) {
 	const size = 4
 	counts := []int{1, shm.Small/4 + 1, 12_007, (shm.Depth*shm.Piece + 12) / 4}
-	for _, name := range sampled(t, schedule.Names, 0, 3) {
+	for _, name := range sampled.Short(t, schedule.Names, 0, 3) {
 		t.Run(name.String(), func(t *testing.T) {
 			tcp, shm := newTCPJob(t, size, Config{Schedule: name}), newSharedJob(t, size, Config{Schedule: name})
 			for seed, count := range counts {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/internal/recovery"
+	"github.com/gvw-project/gvw/internal/sampled"
 )
 
 // TestLossesFasterThanAStep: ranks are killed faster than a step takes. As long as attempts come the
@@ -19,7 +20,7 @@ import (
 func TestLossesFasterThanAStep(t *testing.T) {
 	const total, steps = 32, 3
 	want := expected(t, total, steps)
-	for _, storm := range underRace(t, []struct {
+	for _, storm := range sampled.Race(t, []struct {
 		every time.Duration
 		kills int
 	}{{150 * time.Millisecond, 1}, {500 * time.Millisecond, 3}}, 1, 2) {

@@ -16,6 +16,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
+	"github.com/gvw-project/gvw/internal/sampled"
 )
 
 var (
@@ -160,7 +161,7 @@ func TestCollectivesInMemory(t *testing.T) {
 	for n := 1; n <= 16; n++ {
 		sizes = append(sizes, n)
 	}
-	for _, n := range sampled(t, sizes, 0, 3) {
+	for _, n := range sampled.Short(t, sizes, 0, 3) {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			inBubble(t, n, Config{Chunk: 1 << 10}, func(t *testing.T, j *testJob, _ *mem.Network) {
 				checkCollectives(t, j, 1000)
@@ -170,7 +171,7 @@ func TestCollectivesInMemory(t *testing.T) {
 }
 
 func TestCollectivesOverLoopback(t *testing.T) {
-	for _, n := range underRace(t, []int{1, 2, 3, 5, 8}, 1, 2) {
+	for _, n := range sampled.Race(t, []int{1, 2, 3, 5, 8}, 1, 2) {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			// Long enough that sockets fill up.
 			checkCollectives(t, newTCPJob(t, n, Config{Chunk: 64 << 10}), 150_000)

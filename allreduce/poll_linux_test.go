@@ -14,6 +14,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/internal/sampled"
 )
 
 // TestSleepersAreWoken checks that a rank that sleeps in a collective wakes when the collective
@@ -130,7 +131,7 @@ func TestEdgesOpenAtFirstUse(t *testing.T) {
 // not deadlock. Stall ends a deadlock; it is longer than a rank may have to wait for a processor.
 func TestLargePartsCross(t *testing.T) {
 	const bytes = 12 << 20
-	for _, c := range underRace(t, []struct {
+	for _, c := range sampled.Race(t, []struct {
 		driver   epoch.Driver
 		schedule schedule.Name
 	}{{epoch.Poll, schedule.Doubling}, {epoch.Conn, schedule.Doubling}, {epoch.Poll, schedule.Direct}, {epoch.Conn, schedule.Halving}}, 0, 3) {

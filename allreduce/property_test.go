@@ -24,6 +24,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/internal/kernels"
+	"github.com/gvw-project/gvw/internal/sampled"
 )
 
 // jittery is a network that brings bytes late, in pieces, and those of different
@@ -156,7 +157,7 @@ func TestAnyScene(t *testing.T) {
 // TestAnySceneOverTCP checks the same over sockets, with random drivers.
 func TestAnySceneOverTCP(t *testing.T) {
 	for nth, size := range []int{2, 3, 5} {
-		for _, name := range sampled(t, schedule.Names, nth, 3) {
+		for _, name := range sampled.Short(t, schedule.Names, nth, 3) {
 			s := scene{size: size, count: 10_007, root: size / 2, cfg: Config{Schedule: name, Chunk: 4 << 10}, seed: uint64(size) * uint64(name)}
 			t.Run(fmt.Sprint(size, name), func(t *testing.T) {
 				if size == 3 {

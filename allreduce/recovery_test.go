@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/gvw-project/gvw/internal/sampled"
 )
 
 const toySteps = 5
@@ -18,7 +20,7 @@ func TestLostRankIsReplaced(t *testing.T) {
 	want := expected(t, total, toySteps)
 	for victim := range total {
 		for _, step := range []int{1, 3, toySteps} {
-			for _, where := range underRace(t, []string{"work", "exchange", "between", "commit"}, (victim+step)%2, 2) {
+			for _, where := range sampled.Race(t, []string{"work", "exchange", "between", "commit"}, (victim+step)%2, 2) {
 				t.Run(fmt.Sprintf("rank %d in %s of step %d", victim, where, step), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						s := newStage(t, total, toySteps, Config{})

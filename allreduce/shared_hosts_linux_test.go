@@ -17,6 +17,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/internal/sampled"
 	"github.com/gvw-project/gvw/internal/shm"
 )
 
@@ -86,7 +87,7 @@ func TestDealtToHosts(t *testing.T) {
 		t.Logf("sampled: %d of %d deals", len(some), len(deals))
 	}
 	for nth, hosts := range some {
-		for i, name := range underRace(t, allSchedules, nth%4, 4) {
+		for i, name := range sampled.Race(t, allSchedules, nth%4, 4) {
 			t.Run(fmt.Sprint(hosts, name), func(t *testing.T) {
 				size := len(hosts)
 				driver := []epoch.Driver{epoch.Poll, epoch.Conn}[(size+i)%2]

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/schedule"
+	"github.com/gvw-project/gvw/internal/sampled"
 	"github.com/gvw-project/gvw/internal/shm"
 )
 
@@ -42,7 +43,7 @@ func TestAnySceneInSharedMemory(t *testing.T) {
 			}
 			t.Run(fmt.Sprint(size, name), func(t *testing.T) {
 				j := newSharedJob(t, size, Config{Schedule: name, Chunk: 4 << 10})
-				for seed, count := range underRace(t, []int{1, 13, size + 1, 1009, 2 * shm.Small, 40_007}, nth%3, 3) {
+				for seed, count := range sampled.Race(t, []int{1, 13, size + 1, 1009, 2 * shm.Small, 40_007}, nth%3, 3) {
 					s := scene{size: size, count: count, root: size / 2, cfg: j.cfg, seed: uint64(seed)}
 					j.each(func(rank int) error { return s.play(j.groups[rank]) })
 				}
@@ -54,7 +55,7 @@ func TestAnySceneInSharedMemory(t *testing.T) {
 // TestSharedMemoryHasTheBytesOfTCP checks all schedules with vectors of several pieces.
 func TestSharedMemoryHasTheBytesOfTCP(t *testing.T) {
 	const size, count = 5, (shm.Depth*shm.Piece + shm.Piece + shm.Block + 12) / 4
-	for _, name := range sampled(t, append([]schedule.Name{schedule.Auto}, schedule.Names...), 0, 3) {
+	for _, name := range sampled.Short(t, append([]schedule.Name{schedule.Auto}, schedule.Names...), 0, 3) {
 		t.Run(name.String(), func(t *testing.T) {
 			var results [2][][]float32
 			for i, j := range []*testJob{

@@ -20,6 +20,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/transport"
+	"github.com/gvw-project/gvw/internal/sampled"
 )
 
 const (
@@ -39,7 +40,7 @@ var allSchedules = append([]schedule.Name{schedule.Auto}, schedule.Names...)
 // a third of them, another third for each size.
 func namespaceSchedules(t *testing.T, size int) []schedule.Name {
 	t.Helper()
-	return sampled(t, allSchedules, size%3, 3)
+	return sampled.Short(t, allSchedules, size%3, 3)
 }
 
 // TestHostsInNamespaces: ranks are processes, dealt to 1, 2 and 3 hosts, each a network
@@ -67,7 +68,7 @@ func TestHostsInNamespaces(t *testing.T) {
 			command(t, fmt.Sprintf(strings.Replace(line, "10.79.0.%[1]d", "10.79.0."+fmt.Sprint(h+1), 1), h))
 		}
 	}
-	for _, hosts := range underRace(t, namespaceDeals, 1, 2) {
+	for _, hosts := range sampled.Race(t, namespaceDeals, 1, 2) {
 		t.Run(fmt.Sprint(hosts), func(t *testing.T) { dealNamespaces(t, hosts) })
 	}
 }
@@ -87,7 +88,7 @@ func runInNamespace(t *testing.T) {
 	}
 	within, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
-	if raceEnabled {
+	if sampled.UnderRace {
 		t.Log("left out: all but one of two deals")
 	}
 	flags = append(flags, os.Args[0], "-test.run=^TestHostsInNamespaces$", "-test.v")

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
 	"github.com/gvw-project/gvw/internal/members"
+	"github.com/gvw-project/gvw/internal/sampled"
 )
 
 // replay is the model of a job of toys that continues without the ranks in gone. It is computed
@@ -114,7 +115,7 @@ func (s *stage) checkShrunk(t *testing.T, all []*actor) []without {
 func TestJobContinuesWithoutARank(t *testing.T) {
 	const total = 4
 	for victim := range total {
-		for _, at := range underRace(t, []struct {
+		for _, at := range sampled.Race(t, []struct {
 			step  int
 			where string
 		}{

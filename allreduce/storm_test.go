@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gvw-project/gvw/internal/sampled"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
@@ -164,7 +165,7 @@ func storms(t *testing.T, seeds int) (first, end int) {
 	} else if testing.Short() {
 		seeds /= 5
 		t.Log("sampled: a fifth of the storms")
-		if raceEnabled {
+		if sampled.UnderRace {
 			seeds /= 2
 			t.Log("left out: half of these")
 		}

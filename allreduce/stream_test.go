@@ -23,6 +23,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
 	"github.com/gvw-project/gvw/internal/mesh"
+	"github.com/gvw-project/gvw/internal/sampled"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
@@ -387,7 +388,7 @@ func mixedJob(t *testing.T, total int, isVW func(rank int) bool, vw func(rank in
 // of vectors larger than a socket's buffers.
 func TestMixedJob(t *testing.T) {
 	const elements = 1 << 20
-	for _, c := range underRace(t, []struct {
+	for _, c := range sampled.Race(t, []struct {
 		name  string
 		total int
 		isVW  func(rank int) bool

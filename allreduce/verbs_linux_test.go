@@ -13,6 +13,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/verbs"
 	"github.com/gvw-project/gvw/allreduce/verbs/verbstest"
+	"github.com/gvw-project/gvw/internal/sampled"
 )
 
 // newVerbsJob is a job over loopback whose edges are lifted to a fabric in memory. When the
@@ -34,7 +35,7 @@ func TestAnySceneOverVerbs(t *testing.T) {
 	if testing.Short() {
 		t.Log("sampled: a quarter of the schedules per size")
 	}
-	for _, size := range underRace(t, []int{2, 3, 4, 8}, 1, 2) {
+	for _, size := range sampled.Race(t, []int{2, 3, 4, 8}, 1, 2) {
 		for i, name := range schedule.Names {
 			if testing.Short() && i%4 != size%4 {
 				continue
@@ -240,7 +241,7 @@ func TestABrokenQueueEndsTheJob(t *testing.T) {
 
 // TestNothingAllocatesOverVerbs: not even for a collective that is larger than the window.
 func TestNothingAllocatesOverVerbs(t *testing.T) {
-	if raceEnabled {
+	if sampled.UnderRace {
 		t.Skip("the race detector allocates")
 	}
 	// Heartbeats allocate, and a loaded machine has more of them per round.

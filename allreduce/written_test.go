@@ -10,6 +10,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
+	"github.com/gvw-project/gvw/internal/sampled"
 )
 
 // sparseTable returns weights of which few are written, on some pages of 4 KiB and across the borders of pages.
@@ -54,7 +55,7 @@ func TestAppendWritten(t *testing.T) {
 // TestAveragesOfAWrittenTable: the system is asked for the pages of a table only until it was written throughout, since each
 // question allocates memory.
 func TestAveragesOfAWrittenTable(t *testing.T) {
-	if raceEnabled {
+	if sampled.UnderRace {
 		t.Skip("the race detector allocates")
 	}
 	j := newTCPJob(t, 1, Config{})

@@ -5,13 +5,14 @@ package learn
 import (
 	"testing"
 
+	"github.com/gvw-project/gvw/internal/sampled"
 	"github.com/gvw-project/gvw/option"
 )
 
 // A run allocates for batches, tables and files, never for an example: twenty
 // times the examples cost a few allocations more, for batches in flight.
 func TestNoAllocationPerExample(t *testing.T) {
-	if raceEnabled {
+	if sampled.UnderRace {
 		t.Skip("the race detector allocates")
 	}
 	run := func(text string, change func(*Config)) float64 {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/allreduce/schedule"
+	"github.com/gvw-project/gvw/internal/sampled"
 	"github.com/gvw-project/gvw/option"
 )
 
@@ -75,7 +76,7 @@ var averaged = []struct {
 // which keeps no state.
 func TestDisturbedAveragingEndsAlike(t *testing.T) {
 	const ranks = 3
-	for i, m := range underRace(t, averaged, 0, 3) {
+	for i, m := range sampled.Race(t, averaged, 0, 3) {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			want, report := rehearse(t, m.method, ranks)
@@ -123,7 +124,7 @@ func TestAveragingReachesTheLossOfOneProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := lossOf(t, &out, "one", held)
-	for _, c := range underRace(t, sampled(t, []struct {
+	for _, c := range sampled.Race(t, sampled.Short(t, []struct {
 		average AverageConfig
 		change  func(*Config)
 	}{
@@ -209,7 +210,7 @@ func TestAveragingWithAllSchedules(t *testing.T) {
 // A job continues without a rank. The progress of the others in the round does not matter: they end with the same
 // bytes, also with control variates.
 func TestAveragingContinuesWithoutARank(t *testing.T) {
-	for _, m := range sampled(t, averaged, 1, 3) {
+	for _, m := range sampled.Short(t, averaged, 1, 3) {
 		if strings.Contains(m.name, "shuffle") { // the order goes by rank
 			continue
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/gvw-project/gvw/internal/sampled"
 	"github.com/gvw-project/gvw/option"
 )
 
@@ -93,7 +94,7 @@ func TestHogwildPredictsAsOneThread(t *testing.T) {
 
 // Threads lose few updates: their loss is that of one thread, all examples are counted, and the passes end as before.
 func TestHogwildReachesTheLossOfOneThread(t *testing.T) {
-	if raceEnabled {
+	if sampled.UnderRace {
 		t.Skip("threads that share weights without locks are races by design")
 	}
 	text := randomText(40_000)

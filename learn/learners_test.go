@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/internal/sampled"
 	"github.com/gvw-project/gvw/learn/internal/reductions"
 	"github.com/gvw-project/gvw/model"
 )
@@ -133,7 +134,7 @@ func TestLearnersAreTested(t *testing.T) {
 
 // No learner allocates for an example.
 func TestLearnersAllocateNothingPerExample(t *testing.T) {
-	if raceEnabled {
+	if sampled.UnderRace {
 		t.Skip("the race detector allocates")
 	}
 	small, large := randomText(500), randomText(10_000)

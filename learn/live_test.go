@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gvw-project/gvw/feature"
-	"github.com/gvw-project/gvw/internal/invariant"
+	"github.com/gvw-project/gvw/internal/sampled"
 	"github.com/gvw-project/gvw/model"
 	"github.com/gvw-project/gvw/optim/ftrl"
 	"github.com/gvw-project/gvw/option"
@@ -253,7 +253,7 @@ func TestLiveSavesWhatItHasLoaded(t *testing.T) {
 
 // Predicting allocates nothing.
 func TestLiveAllocatesNothing(t *testing.T) {
-	if invariant.Enabled {
+	if sampled.UnderRace {
 		t.Skip("the race detector allocates")
 	}
 	for _, name := range []string{"sgd", "interactions", "logistic", "scores"} {

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/internal/sampled"
 	"github.com/gvw-project/gvw/learn/metric"
 	"github.com/gvw-project/gvw/malt/graph"
 	"github.com/gvw-project/gvw/optim/sgd"
@@ -85,7 +86,7 @@ func TestAsynchronousRanksReachTheLossOfOneProcess(t *testing.T) {
 			cases = append(cases, asyncCase{MaltConfig{Graph: graph, Sync: sync, Every: 50}, none})
 		}
 	}
-	for _, c := range underRace(t, sampled(t, cases, 0, 3), 1, 3) {
+	for _, c := range sampled.Race(t, sampled.Short(t, cases, 0, 3), 1, 3) {
 		t.Run(c.String(), func(t *testing.T) {
 			var out files
 			reports, errs := runRanks(t, deal(text, 4), func(rank int, cfg *Config) {
@@ -184,7 +185,7 @@ func TestAsynchronousClassesReachOneProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range underRace(t, []MaltConfig{
+	for _, m := range sampled.Race(t, []MaltConfig{
 		{Graph: "all", Sync: "bsp", Every: 20, Send: "gradients"},
 		{Graph: "halton", Sync: "bsp", Every: 5},
 	}, 0, 2) {
@@ -292,7 +293,7 @@ func TestAsynchronousTrainingLosesARank(t *testing.T) {
 func TestAsynchronousTrainingReplacesARank(t *testing.T) {
 	all := strings.SplitAfter(randomText(4000), "\n")
 	text, held := strings.Join(all[:3000], ""), strings.Join(all[3000:], "")
-	for _, c := range underRace(t, sampled(t, []struct {
+	for _, c := range sampled.Race(t, sampled.Short(t, []struct {
 		malt   MaltConfig
 		plain  bool
 		fails  int // pass in which the first attempt of rank 1 is lost, from 1

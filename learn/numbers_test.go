@@ -12,6 +12,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gvw-project/gvw/internal/sampled"
 	"github.com/gvw-project/gvw/model"
 	"github.com/gvw-project/gvw/optim/optimtest"
 	"github.com/gvw-project/gvw/option"
@@ -31,7 +32,7 @@ func TestWeightsThatOccur(t *testing.T) {
 	for name, method := range batchMethods {
 		methods[name] = method
 	}
-	for _, name := range underRace(t, sampled(t, slices.Sorted(maps.Keys(methods)), 0, 3), 1, 3) {
+	for _, name := range sampled.Race(t, sampled.Short(t, slices.Sorted(maps.Keys(methods)), 0, 3), 1, 3) {
 		method := methods[name]
 		for _, ranks := range []int{1, 3} {
 			train := func(bits uint, cache bool) []float32 {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
+	"github.com/gvw-project/gvw/internal/sampled"
 	"github.com/gvw-project/gvw/internal/spantree/server"
 	"github.com/gvw-project/gvw/learn/internal/trainer"
 	"github.com/gvw-project/gvw/optim"
@@ -425,7 +426,7 @@ func tryRehearsal(t *testing.T, m method, ranks int, plan ...disturbance) (map[s
 // fault-free run, which keeps no state.
 func TestDisturbedJobsEndAlike(t *testing.T) {
 	const ranks = 3
-	for i, m := range underRace(t, sampled(t, recovered, 0, 3), 0, 3) {
+	for i, m := range sampled.Race(t, sampled.Short(t, recovered, 0, 3), 0, 3) {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			want, report := rehearse(t, m, ranks)

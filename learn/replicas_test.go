@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/gvw-project/gvw/internal/sampled"
 	"github.com/gvw-project/gvw/option"
 )
 
@@ -71,7 +72,7 @@ func TestReplicasOfOneBlock(t *testing.T) {
 // bytes. All examples are counted, and the loss is near that of the learner without replicas.
 func TestReplicasDoNotDependOnTheTiming(t *testing.T) {
 	n := 20_000
-	if raceEnabled {
+	if sampled.UnderRace {
 		n = 4000
 	}
 	text := randomText(n)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
+	"github.com/gvw-project/gvw/internal/sampled"
 	"github.com/gvw-project/gvw/internal/spantree/server"
 	"github.com/gvw-project/gvw/learn/internal/sgdstage"
 	"github.com/gvw-project/gvw/model"
@@ -183,7 +184,7 @@ func (s shrinking) rank(ctx context.Context, c Config, smaller *allreduce.Config
 // no step was completed, the job equals one without that rank.
 func TestJobContinuesWithoutARank(t *testing.T) {
 	parts := deal(randomText(360), 3)
-	for _, m := range underRace(t, sampled(t, recovered, 1, 6), 0, 3) {
+	for _, m := range sampled.Race(t, sampled.Short(t, recovered, 1, 6), 0, 3) {
 		if m.name == "shuffle, metrics" || m.name == "test" { // the order goes by rank; a test ends after a step
 			continue
 		}
@@ -243,7 +244,7 @@ func TestJobContinuesWithoutARank(t *testing.T) {
 // of one process with its data.
 func TestLastRankContinues(t *testing.T) {
 	parts := deal(randomText(360), 3)
-	for _, m := range underRace(t, sampled(t, recovered, 4, 6), 1, 3) {
+	for _, m := range sampled.Race(t, sampled.Short(t, recovered, 4, 6), 1, 3) {
 		if m.name == "shuffle, metrics" || m.name == "test" {
 			continue
 		}

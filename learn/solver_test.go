@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/internal/sampled"
 	"github.com/gvw-project/gvw/learn/internal/batchstage"
 	"github.com/gvw-project/gvw/model"
 	"github.com/gvw-project/gvw/optim"
@@ -67,7 +68,7 @@ var batchMethods = map[string]func(*Config){
 // is minimised.
 func TestBatchFindsTheOptimum(t *testing.T) {
 	const n = 12
-	for _, tc := range sampled(t, []struct {
+	for _, tc := range sampled.Short(t, []struct {
 		loss  string
 		exact optimtest.LossFunc
 		label func(float64, *rand.Rand) float32

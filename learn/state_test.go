@@ -19,6 +19,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/internal/sampled"
 	"github.com/gvw-project/gvw/learn/internal/snapshot"
 	"github.com/gvw-project/gvw/learn/internal/trainer"
 	"github.com/gvw-project/gvw/option"
@@ -128,7 +129,7 @@ func TestRunContinuesFromAState(t *testing.T) {
 	for _, m := range averaged {
 		methods, steps[m.name] = append(methods, m.method), m.steps
 	}
-	for _, m := range underRace(t, methods, 0, 4) {
+	for _, m := range sampled.Race(t, methods, 0, 4) {
 		t.Run(m.name, func(t *testing.T) {
 			config := func(out *files) Config {
 				c := Config{

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/gvw-project/gvw/internal/sampled"
 )
 
 // fabric is a way on which updates travel. Each passes the same tests.
@@ -302,7 +304,7 @@ func TestBackPressure(t *testing.T) {
 // TestAtomicGatherIsNeverTorn gathers from a sender that never pauses. All values of an update are its number.
 func TestAtomicGatherIsNeverTorn(t *testing.T) {
 	onEach(t, func(t *testing.T, f fabric) {
-		for _, format := range underRace(t, []Format{{}, {Code: F16, NoFeedback: true}}, 0, 2) {
+		for _, format := range sampled.Race(t, []Format{{}, {Code: F16, NoFeedback: true}}, 0, 2) {
 			neverTorn(t, f, format, false)
 		}
 		neverTorn(t, f, Format{}, true)
@@ -376,7 +378,7 @@ func neverTorn(t *testing.T, f fabric, format Format, sparse bool) {
 // TestPeerIsLost ends a rank in the middle of training. The others continue without it.
 func TestPeerIsLost(t *testing.T) {
 	onEach(t, func(t *testing.T, f fabric) {
-		for _, sync := range underRace(t, sampled(t, []string{"asp", "bsp", "ssp:1", "notify_ack"}, 1, 2), 0, 2) {
+		for _, sync := range sampled.Race(t, sampled.Short(t, []string{"asp", "bsp", "ssp:1", "notify_ack"}, 1, 2), 0, 2) {
 			f.job(t, 4, Config{OnLoss: Shrink}).must(func(g *Group) error {
 				ctx := context.Background()
 				v, err := NewVector[float64](g, "v", 5000, VectorConfig{ObjectConfig: ObjectConfig{Sync: sync}})

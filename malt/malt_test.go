@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gvw-project/gvw/internal/sampled"
 	"github.com/gvw-project/gvw/malt/graph"
 )
 
@@ -69,7 +70,7 @@ func TestEachUpdateArrivesOnce(t *testing.T) {
 func TestRanksAgreeOnTheMean(t *testing.T) {
 	const total, length = 5, 40
 	for i, name := range []string{"all", "halton", "ring", "exponential", "one_peer", "tree"} {
-		for _, sync := range underRace(t, []string{"asp", "ssp:2", "bsp"}, i%3, 3) {
+		for _, sync := range sampled.Race(t, []string{"asp", "ssp:2", "bsp"}, i%3, 3) {
 			bubble(t, name+"/"+sync, func(t *testing.T) {
 				c := newCluster(t, total, Config{})
 				var mu sync2

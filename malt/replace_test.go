@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gvw-project/gvw/internal/members"
+	"github.com/gvw-project/gvw/internal/sampled"
 )
 
 // mean trains a vector to the mean of the ranks' targets: each rank pulls towards its own, and averages. It returns
@@ -68,7 +69,7 @@ func near(v *Vector[float32], want, tolerance float64) error {
 func TestReplacementsContinue(t *testing.T) {
 	const total, updates = 5, 300
 	for i, sync := range []string{"asp", "bsp", "ssp:2", "notify_ack"} {
-		for _, name := range sampled(t, []string{"all", "halton", "ring", "one_peer"}, i, 4) {
+		for _, name := range sampled.Short(t, []string{"all", "halton", "ring", "one_peer"}, i, 4) {
 			bubble(t, sync+"/"+name, func(t *testing.T) {
 				c := newCluster(t, total, Config{OnLoss: Wait})
 				o := ObjectConfig{Graph: name, Sync: sync}
@@ -110,7 +111,7 @@ func TestReplacementsContinue(t *testing.T) {
 // TestLostRanksReturn loses a rank of a job that grows. The others continue without it, and it returns later.
 func TestLostRanksReturn(t *testing.T) {
 	const total, updates = 5, 800
-	for _, sync := range underRace(t, []string{"asp", "bsp", "ssp:2", "notify_ack"}, 1, 2) {
+	for _, sync := range sampled.Race(t, []string{"asp", "bsp", "ssp:2", "notify_ack"}, 1, 2) {
 		bubble(t, sync, func(t *testing.T) {
 			c := newCluster(t, total, Config{OnLoss: Grow, Job: Job{UniqueID: 1, RunKey: "run"}})
 			o := ObjectConfig{Graph: "halton", Sync: sync}

@@ -9,12 +9,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gvw-project/gvw/internal/sampled"
 )
 
 // TestZombiesAreRefused stops a rank until the others have continued without it. Its later updates arrive
 // at no rank, and it gets an error that says why.
 func TestZombiesAreRefused(t *testing.T) {
-	for _, sync := range underRace(t, []string{"asp", "bsp", "ssp:2", "notify_ack"}, 0, 2) {
+	for _, sync := range sampled.Race(t, []string{"asp", "bsp", "ssp:2", "notify_ack"}, 0, 2) {
 		bubble(t, sync, func(t *testing.T) {
 			const total, zombie = 4, 2
 			c := newCluster(t, total, Config{OnLoss: Shrink})

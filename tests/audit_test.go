@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/gvw-project/gvw/internal/sampled"
 )
 
 // TestNamesAreThoseOfVW compares --audit and --invert_hash with vw's: the same
@@ -16,7 +18,7 @@ func TestNamesAreThoseOfVW(t *testing.T) {
 	t.Parallel()
 	vw := realVW(t)
 	text := namespaceText()
-	for _, options := range sampled(t, []string{
+	for _, options := range sampled.Short(t, []string{
 		"",
 		"-q ab --cubic abc --ngram 2 --skips 1",
 		"-q :: --ignore_linear bc --affix +2a,-3,+1b --spelling b --spelling _",
@@ -25,7 +27,7 @@ func TestNamesAreThoseOfVW(t *testing.T) {
 		"--l1 1e-4 --l2 1e-4 --loss_function logistic --link logistic",
 		"-b 8 -q :: --normalized -l 0.5",
 		"--oaa 3 -q ab --ignore_linear b --ngram a2",
-	}, 2) {
+	}, 0, 2) {
 		t.Run(options, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()

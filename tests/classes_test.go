@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/gvw-project/gvw/internal/sampled"
 )
 
 // TestClassesAsVW compares one against all with the real vw: what is predicted
@@ -16,7 +18,7 @@ import (
 func TestClassesAsVW(t *testing.T) {
 	t.Parallel()
 	vw := realVW(t)
-	for _, options := range sampled(t, []string{
+	for _, options := range sampled.Short(t, []string{
 		"--oaa 5",
 		"--oaa 5 --loss_function logistic",
 		"--oaa 5 --loss_function logistic --probabilities",
@@ -41,7 +43,7 @@ func TestClassesAsVW(t *testing.T) {
 		"--oaa 5 --freegrad --project --restart",
 		"--oaa 5 --coin --passes 3 -k --cache_file CACHE",
 		"--oaa 5 --coin --oaa_subsample 2 --random_seed 3 --random_weights",
-	}, 4) {
+	}, 0, 4) {
 		t.Run(options, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()

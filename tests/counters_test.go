@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gvw-project/gvw/internal/sampled"
 )
 
 // Training that stopped early leaves the model of its best pass, with the
@@ -13,13 +15,13 @@ import (
 func TestCountersOfTheBestPassAsVW(t *testing.T) {
 	t.Parallel()
 	vw := realVW(t)
-	for _, options := range sampled(t, []string{
+	for _, options := range sampled.Short(t, []string{
 		"--sgd -l 0.3",
 		"-l 2 --decay_learning_rate 2 --holdout_period 3",
 		"--adaptive -l 2 --decay_learning_rate 1.5 --random_weights -b 10",
 		"--ftrl --ftrl_alpha 0.1",
 		"--oaa 3 -l 1 --holdout_period 3",
-	}, 2) {
+	}, 0, 2) {
 		t.Run(options, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()

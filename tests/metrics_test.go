@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/gvw-project/gvw/internal/sampled"
 )
 
 // sklearn measures raw predictions (from the file named first) against the
@@ -38,7 +40,7 @@ print(json.dumps({
 func TestMetricsAreScikitLearns(t *testing.T) {
 	t.Parallel()
 	python := learnedPython(t)
-	for _, set := range sampled(t, []string{"a9a", "rcv1-mini", "w8a", "cocoa-text", "higgs-mini"}, 5) {
+	for _, set := range sampled.Short(t, []string{"a9a", "rcv1-mini", "w8a", "cocoa-text", "higgs-mini"}, 0, 5) {
 		t.Run(set, func(t *testing.T) {
 			t.Parallel()
 			data := shared(t, "data", set, "train.vw.gz")
@@ -70,7 +72,7 @@ print(json.dumps({
 func TestClassMetricsAreScikitLearns(t *testing.T) {
 	t.Parallel()
 	python := learnedPython(t)
-	for _, set := range sampled(t, []string{"dna", "20news", "fashion-mini"}, 3) {
+	for _, set := range sampled.Short(t, []string{"dna", "20news", "fashion-mini"}, 0, 3) {
 		k := map[string]string{"20news": "20", "fashion-mini": "10", "dna": "3"}[set]
 		t.Run(set, func(t *testing.T) {
 			t.Parallel()

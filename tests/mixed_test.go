@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gvw-project/gvw/internal/sampled"
 )
 
 // TestMixedJobs lets real vw workers and gvw workers train together through our server, and
@@ -26,7 +28,7 @@ func TestMixedJobs(t *testing.T) {
 		}
 	}
 	jobs = append(jobs, job{8, ""}) // eight vw processes start slowly
-	for _, j := range sampled(t, jobs, 5) {
+	for _, j := range sampled.Short(t, jobs, 0, 5) {
 		t.Run(fmt.Sprintf("n%d%s", j.n, strings.ReplaceAll(j.rule, " ", "")), func(t *testing.T) {
 			t.Parallel()
 			port := startServer(t)
@@ -49,7 +51,7 @@ func TestMixedBatchJobs(t *testing.T) {
 	t.Parallel()
 	vw := realVW(t)
 	text := readFile(t, filepath.Join("testdata", "golden", "s1000.vw.gz"))
-	for _, n := range sampled(t, []int{2, 4}, 2) {
+	for _, n := range sampled.Short(t, []int{2, 4}, 0, 2) {
 		for _, method := range []string{"--bfgs --mem 5", "--conjugate_gradient"} {
 			t.Run(fmt.Sprintf("n%d%s", n, strings.ReplaceAll(method, " ", "")), func(t *testing.T) {
 				t.Parallel()

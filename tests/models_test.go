@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gvw-project/gvw/internal/sampled"
 )
 
 // TestModelsGoBothWays trains with one program, and predicts and continues training with the
@@ -14,7 +16,7 @@ import (
 func TestModelsGoBothWays(t *testing.T) {
 	t.Parallel()
 	vw := realVW(t)
-	for _, c := range sampled(t, []struct{ name, input, options string }{
+	for _, c := range sampled.Short(t, []struct{ name, input, options string }{
 		{"default", "reg500.vw", ""},
 		{"default, weights only", "reg500.vw", "--predict_only_model"},
 		{"plain", "reg500.vw", "--sgd -l 0.1"},
@@ -23,7 +25,7 @@ func TestModelsGoBothWays(t *testing.T) {
 		{"interactions", "reg500.vw", "-q ab -q :: --hash all --hash_seed 5 -b 12"},
 		{"link", "s1000.vw", "--loss_function logistic --link logistic --noconstant"},
 		{"regularised", "reg500.vw", "--l2 0.001"},
-	}, 3) {
+	}, 0, 3) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()

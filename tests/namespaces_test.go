@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gvw-project/gvw/internal/sampled"
 )
 
 // TestOptionsOnNamespaces trains with every option on namespaces with gvw and with vw:
@@ -17,7 +19,7 @@ func TestOptionsOnNamespaces(t *testing.T) {
 	t.Parallel()
 	vw := realVW(t)
 	text := namespaceText()
-	for _, c := range sampled(t, []struct{ options, unkept string }{
+	for _, c := range sampled.Short(t, []struct{ options, unkept string }{
 		{"-q ab --cubic abc --interactions abcd", ""},
 		{"-q :: --ignore d", ""},
 		{"--cubic ::: --keep abc -b 14", ""},
@@ -42,7 +44,7 @@ func TestOptionsOnNamespaces(t *testing.T) {
 		{"-C 0.7 --sgd -l 0.1", ""},
 		{"--chain_hash --hash_seed 3 --noconstant --ngram 2 --affix -2", ""},
 		{"--ngram 3 --affix +1,-1b --spelling a -q :: --cubic abc --ignore_linear b --ignore c --permutations --sgd -l 0.02", "--permutations"},
-	}, 5) {
+	}, 0, 5) {
 		t.Run(c.options, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()

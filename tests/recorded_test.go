@@ -14,6 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/gvw-project/gvw/internal/sampled"
 )
 
 // record rewrites the recordings from a real vw:
@@ -139,7 +141,7 @@ func forRecordings(t *testing.T, n int, test func(*testing.T, *recording)) {
 		t.Fatalf("no recordings: %v", err)
 	}
 	if n > 1 {
-		paths = sampled(t, paths, n)
+		paths = sampled.Short(t, paths, 0, n)
 	}
 	for _, path := range paths {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/gvw-project/gvw/internal/sampled"
 )
 
 // TestRulesAsVW compares update rules, losses and start weights with the real
@@ -15,7 +17,7 @@ import (
 func TestRulesAsVW(t *testing.T) {
 	t.Parallel()
 	vw := realVW(t)
-	for _, c := range sampled(t, []struct{ input, options, unkept string }{
+	for _, c := range sampled.Short(t, []struct{ input, options, unkept string }{
 		{"reg500.vw", "--adax", ""},
 		{"reg500.vw", "--adaptive --adax -l 0.5", ""},
 		{"reg500.vw", "--adaptive --adax --invariant -l 0.3 --power_t 0.4", ""},
@@ -50,7 +52,7 @@ func TestRulesAsVW(t *testing.T) {
 		{"counts.vw", "--loss_function logistic --logistic_max 6 --sgd -l 0.1", "--loss_function logistic"},
 		{"counts.vw", "--loss_function quantile --quantile_tau 0.9 --adax", "--loss_function quantile"},
 		{"counts.vw", "--loss_function classic --normalized -l 0.1", "--loss_function classic"},
-	}, 6) {
+	}, 0, 6) {
 		t.Run(c.options, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()

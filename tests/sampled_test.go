@@ -4,19 +4,6 @@ package tests
 
 import "testing"
 
-// sampled returns all cases, and in the short form every n-th one, from the first.
-func sampled[T any](t *testing.T, all []T, n int) (some []T) {
-	t.Helper()
-	if !testing.Short() {
-		return all
-	}
-	t.Logf("sampled: one of %d cases", n)
-	for i := 0; i < len(all); i += n {
-		some = append(some, all[i])
-	}
-	return some
-}
-
 // oneOfEach returns all cases, and in the short form the first one of each kind.
 func oneOfEach[T any](t *testing.T, all []T, kind func(T) string) (some []T) {
 	t.Helper()

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/gvw-project/gvw/internal/sampled"
 )
 
 // TestScoresOfComposedLearners compares the test losses of composed learners on public sets with those of vw
@@ -22,7 +24,7 @@ import (
 // RMSE of 4.12.
 func TestScoresOfComposedLearners(t *testing.T) {
 	t.Parallel()
-	for _, c := range sampled(t, []struct {
+	for _, c := range sampled.Short(t, []struct {
 		set, options string
 		most         float64
 	}{
@@ -31,7 +33,7 @@ func TestScoresOfComposedLearners(t *testing.T) {
 		{"jester", "--lrq ui7", 1.005 * 18.742936},
 		{"jester", "--rank 5 -q ui -b 15 -l 0.02 --power_t 0 --l2 1e-2", 1.005 * 18.025864},
 		{"jester", "--rank 10 -q ui -b 15 -l 0.01 --power_t 0 --passes 3 --l2 0.1 --holdout_off", 4.12 * 4.12},
-	}, 3) {
+	}, 0, 3) {
 		t.Run(c.set+" "+c.options, func(t *testing.T) {
 			dir := t.TempDir()
 			for _, part := range []string{"train", "test"} {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gvw-project/gvw/internal/sampled"
 )
 
 // TestStrictParseAsVW: with --strict_parse gvw refuses the same malformed lines as the real vw,
@@ -14,7 +16,7 @@ import (
 func TestStrictParseAsVW(t *testing.T) {
 	t.Parallel()
 	vw := realVW(t)
-	for _, c := range sampled(t, []struct {
+	for _, c := range sampled.Short(t, []struct {
 		options, line string
 		want          string // gvw's message about the line; "": none
 	}{
@@ -40,7 +42,7 @@ func TestStrictParseAsVW(t *testing.T) {
 		{"--json", `{"_label":"xyz","a":1}`, ""},
 		{"--json", `{"_label":"1 -1","a":1}`, "invalid importance weight (-1)"},
 		{"--oaa 3", "5 |a b", ""},
-	}, 4) {
+	}, 0, 4) {
 		t.Run(c.options+" "+c.line, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gvw-project/gvw/internal/sampled"
 )
 
 // TestSVRGAsVW draws options beside --svrg, and compares predictions, weights and the use of each
@@ -16,7 +18,7 @@ import (
 func TestSVRGAsVW(t *testing.T) {
 	t.Parallel()
 	vw := realVW(t)
-	for _, seed := range sampled(t, []uint64{0, 1, 2, 3, 4, 5}, 3) {
+	for _, seed := range sampled.Short(t, []uint64{0, 1, 2, 3, 4, 5}, 0, 3) {
 		rng := rand.New(rand.NewPCG(seed, 19))
 		pick := func(from ...string) string { return from[rng.IntN(len(from))] }
 		options := fmt.Sprintf("--svrg --passes %d -k --holdout_off", 2+rng.IntN(5))

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/gvw-project/gvw/internal/sampled"
 )
 
 // The commands of docs/topics.md print what it shows.
@@ -78,7 +80,7 @@ func TestPerplexityOfAnotherProgram(t *testing.T) {
 // the training documents (bench/topics), with passes until the goal, but for lda-kos: all documents in one batch, as the reference.
 func TestTopicsReachTheirGoals(t *testing.T) {
 	t.Parallel()
-	for _, c := range sampled(t, []struct {
+	for _, c := range sampled.Short(t, []struct {
 		set, topics, documents, bits, batch, powerT, passes string
 		words                                               int
 		goal                                                float64
@@ -86,7 +88,7 @@ func TestTopicsReachTheirGoals(t *testing.T) {
 		{"lda-ap", "10", "2021", "14", "1024", "0.5", "6", 10473, 3136},
 		{"lda-kos", "20", "3087", "13", "3087", "0", "15", 6906, 1705},
 		{"lda-20news", "20", "11272", "14", "4096", "0.5", "6", 12900, 2900},
-	}, 3) {
+	}, 0, 3) {
 		t.Run(c.set, func(t *testing.T) {
 			t.Parallel()
 			train, test := shared(t, "data", c.set, "train.vw.gz"), shared(t, "data", c.set, "test.vw.gz")

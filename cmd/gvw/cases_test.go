@@ -21,6 +21,7 @@ import (
 
 	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/compat"
+	"github.com/gvw-project/gvw/internal/sampled"
 )
 
 var record = flag.Bool("record", false, "record testdata/cases/recorded.json with the real vw (GVW_VW_PYTHON)")
@@ -119,21 +120,15 @@ func tryExample(t *testing.T, example string, more ...string) (o vwOutcome, stde
 	return o, stderr
 }
 
-// sampled is the number of cases of which a short run, such as that of the race detector,
+// oneIn is the number of cases of which a short run, such as that of the race detector,
 // takes one.
-const sampled = 10
+const oneIn = 10
 
 // TestCases checks that gvw treats each case as its class requires, and predicts as vw does.
 func TestCases(t *testing.T) {
 	recorded := recordedOutcomes(t)
 	casesFolder(t)
-	if testing.Short() {
-		t.Logf("sampled: one in %d cases", sampled)
-	}
-	for i, c := range compat.Cases() {
-		if testing.Short() && i%sampled != 0 {
-			continue
-		}
+	for _, c := range sampled.Short(t, compat.Cases(), 0, oneIn) {
 		if c.Example == "" {
 			if c.Class != compat.Refused || !strings.Contains(c.With, "span_server") {
 				t.Errorf("%s: no example", c.Options)
@@ -182,17 +177,14 @@ func TestCases(t *testing.T) {
 func TestAcceptedOptions(t *testing.T) {
 	recorded := recordedOutcomes(t)
 	casesFolder(t)
-	if testing.Short() {
-		t.Logf("sampled: one in %d options", sampled)
-	}
 	var baseline []string
 	for example, o := range recorded {
 		if example == "-d train.vw" {
 			baseline = o.Predictions
 		}
 	}
-	for i, o := range compat.All() {
-		if !o.Accepted() || o.Group == compat.Driver || testing.Short() && i%sampled != 0 {
+	for _, o := range sampled.Short(t, compat.All(), 0, oneIn) {
+		if !o.Accepted() || o.Group == compat.Driver {
 			continue
 		}
 		t.Run(o.Name, func(t *testing.T) {

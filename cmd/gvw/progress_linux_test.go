@@ -20,7 +20,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/gvw-project/gvw/internal/invariant"
+	"github.com/gvw-project/gvw/internal/sampled"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/internal/spantree/server"
@@ -300,7 +300,7 @@ func TestProgressBarOfSolvers(t *testing.T) {
 		"CG":     {"--conjugate_gradient", "--passes", strconv.Itoa(passes)},
 		"hybrid": {"--hybrid", fmt.Sprintf("2:%d", passes-2)},
 	}
-	if invariant.Enabled { // under the race detector, where each takes ten times as long
+	if sampled.UnderRace { // under the race detector, where each takes ten times as long
 		data, passes = noisy(), 20
 		solvers = map[string][]string{"hybrid": {"--hybrid", "2:18"}}
 		t.Log("left out: L-BFGS and CG without SGD, and most passes")
@@ -358,7 +358,7 @@ func TestProgressBarOfSolvers(t *testing.T) {
 // The lines of gvw run have the same fields for ranks with a solver. The data is read six times, so that the job lasts until
 // it is interrupted.
 func TestRankLinesOfSolvers(t *testing.T) {
-	if invariant.Enabled {
+	if sampled.UnderRace {
 		t.Skip("left out: TestRankLinesOnATerminal and TestProgressBarOfSolvers run under the race detector")
 	}
 	t.Parallel()
@@ -392,7 +392,7 @@ func TestNoProgressBar(t *testing.T) {
 		}
 	}
 	passes := "20000"
-	if invariant.Enabled { // under the race detector, where each takes ten times as long
+	if sampled.UnderRace { // under the race detector, where each takes ten times as long
 		passes = "2000"
 	}
 	for _, more := range []string{"--quiet", "--progress_bar=off"} {

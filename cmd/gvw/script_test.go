@@ -16,7 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/gvw-project/gvw/allreduce/verbs"
-	"github.com/gvw-project/gvw/internal/invariant"
+	"github.com/gvw-project/gvw/internal/sampled"
 )
 
 // TestMain lets the test binary act as gvw: scripts call it, and gvw run calls it
@@ -37,7 +37,7 @@ var raced = []string{"malt", "run", "secure", "shrink", "supervise"}
 // TestScripts checks the contract of the command line: stdout, stderr and the exit codes.
 // Each script is a session that a user could type.
 func TestScripts(t *testing.T) {
-	fewer := testing.Short() && invariant.Enabled
+	fewer := testing.Short() && sampled.UnderRace
 	params := testscript.Params{
 		Dir:                 "testdata",
 		RequireExplicitExec: true,

@@ -24,7 +24,7 @@ import (
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/feature/cache"
 	"github.com/gvw-project/gvw/feature/stream"
-	"github.com/gvw-project/gvw/internal/invariant"
+	"github.com/gvw-project/gvw/internal/sampled"
 )
 
 // text returns a source in memory.
@@ -164,7 +164,7 @@ var bits18 = feature.Config{Bits: 18}
 // nor the cache changes anything.
 func TestOrderIsThatOfTheText(t *testing.T) {
 	texts := []string{drawn(1, 700), "", "1 | unended", drawn(2, 300) + "-1 |a unended", "\n\n", "\r\n1 | x"}
-	if invariant.Enabled { // under the race detector, where each takes ten times as long
+	if sampled.UnderRace { // under the race detector, where each takes ten times as long
 		t.Log("left out: chunks of 5000 bytes, and half of the pairs of interactions and workers")
 	}
 	for _, interactions := range [][]string{nil, {"aa", ":b"}} {
@@ -173,7 +173,7 @@ func TestOrderIsThatOfTheText(t *testing.T) {
 				if chunk == 1 && (interactions != nil || workers != 7) {
 					continue // a chunk a line costs time, once is enough
 				}
-				if invariant.Enabled && (chunk == 5000 || (workers == 7) != (interactions == nil)) {
+				if sampled.UnderRace && (chunk == 5000 || (workers == 7) != (interactions == nil)) {
 					continue
 				}
 				cfg := stream.Config{
@@ -522,7 +522,7 @@ func TestBatchesThatAreNotRecycledStayWhole(t *testing.T) {
 // TestNothingIsAllocatedPerExample: a pass costs its goroutines and buffers, and
 // a channel a chunk; examples nothing.
 func TestNothingIsAllocatedPerExample(t *testing.T) {
-	if invariant.Enabled {
+	if sampled.UnderRace {
 		t.Skip("the race detector allocates")
 	}
 	s := strings.Repeat("1 2 'tag |a x:0.5 y z |b u:1e3 v:0.123456789\n", 50000)

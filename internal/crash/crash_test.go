@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gvw-project/gvw/internal/sampled"
 )
 
 // The test binary is also the program that crashes: a role in the environment selects the kind.
@@ -97,10 +99,10 @@ func TestCrashesEndBySIGABRT(t *testing.T) {
 		"SIGBUS":  {"SIGBUS: bus error", ""},
 	} {
 		t.Run(role, func(t *testing.T) {
-			if role == "memory" && raceEnabled {
+			if role == "memory" && sampled.UnderRace {
 				t.Skip("the race detector needs more address space than the limit leaves")
 			}
-			if role == "wait" && raceEnabled {
+			if role == "wait" && sampled.UnderRace {
 				t.Skip("the runtime does not detect a deadlock in a program with cgo, which the race detector is")
 			}
 			t.Parallel()

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/gvw-project/gvw/internal/invariant"
+	"github.com/gvw-project/gvw/internal/sampled"
 )
 
 // TestRoundsAllocateNothing: neither small nor large chunks allocate, over sockets and over rings.
 func TestRoundsAllocateNothing(t *testing.T) {
-	if invariant.Enabled {
+	if sampled.UnderRace {
 		t.Skip("invariants allocate")
 	}
 	for _, shared := range []bool{false, true} {

@@ -17,7 +17,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/auth/authtest"
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
-	"github.com/gvw-project/gvw/internal/invariant"
+	"github.com/gvw-project/gvw/internal/sampled"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
@@ -154,7 +154,7 @@ var flipBits = []byte{0}
 // makes another attempt and joins.
 func TestRankJoinsDespiteAnyChangedByte(t *testing.T) {
 	apart := 1
-	if invariant.Enabled { // under the race detector, where all bytes take ten times as long
+	if sampled.UnderRace { // under the race detector, where all bytes take ten times as long
 		apart = 11 // not a multiple of 8, so that all bits are changed
 		t.Logf("left out: all but one of %d of the bytes", apart)
 	}
