@@ -120,3 +120,24 @@ func FuzzHandshake(f *testing.F) {
 		}
 	})
 }
+
+// BenchmarkStart: a rank reads EPOCH_START of 4,000 ranks.
+func BenchmarkStart(b *testing.B) {
+	const total = 4000
+	f := &protocol.EpochStartFrame{}
+	for rank := range total {
+		f.Members.Append(protocol.Member{Rank: rank, Host: "10.1.2.3", Port: uint16(30_000 + rank)})
+	}
+	encoded, err := protocol.AppendFrame(nil, f)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		f, err := (&protocol.FrameReader{R: bytes.NewReader(encoded), Limit: protocol.MaxPayload}).Next()
+		if err != nil {
+			b.Fatal(err)
+		}
+		wiringOf(f.(*protocol.EpochStartFrame), total, 1)
+	}
+}
