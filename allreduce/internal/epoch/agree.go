@@ -6,9 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"math"
-	"strings"
 
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/internal/rdma"
@@ -45,22 +43,11 @@ func (e *Epoch) agree(ctx context.Context, v []uint64, op kernels.Op, something 
 	return nil
 }
 
-// trimmed yields the ranks of hosts, and the hosts without the brackets of an IPv6 address.
-func trimmed(hosts iter.Seq2[int, string]) iter.Seq2[int, string] {
-	return func(yield func(int, string) bool) {
-		for rank, host := range hosts {
-			if !yield(rank, strings.Trim(host, "[]")) {
-				return
-			}
-		}
-	}
-}
-
 // share finds the ranks that share memory, and opens the segment through which this rank all-reduces
 // with those of its machine. Without a segment they use TCP, which is no error.
 func (e *Epoch) share(ctx context.Context) error {
 	found, err := samehost.Find(ctx, samehost.Config{
-		Rank: e.cfg.Rank, Hosts: trimmed(e.Wiring.Peers.Hosts()), Refuse: e.cfg.NoSharedMemory, Segments: e.cfg.Segments, Log: e.cfg.Log,
+		Rank: e.cfg.Rank, Hosts: e.Wiring.Peers.Hosts(), Refuse: e.cfg.NoSharedMemory, Segments: e.cfg.Segments, Log: e.cfg.Log,
 	}, func(ctx context.Context, v []uint64, op kernels.Op) error {
 		return e.agree(ctx, v, op, "shared memory")
 	})

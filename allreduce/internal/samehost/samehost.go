@@ -9,6 +9,7 @@ import (
 	"iter"
 	"log/slog"
 	"slices"
+	"strings"
 
 	"github.com/gvw-project/gvw/internal/kernels"
 	"github.com/gvw-project/gvw/internal/shm"
@@ -93,10 +94,12 @@ func Find(ctx context.Context, c Config, agree Agree) (found Found, err error) {
 	return found, nil
 }
 
-// Hosts returns the groups of 2 to shm.MaxRanks ranks with the same host, in the order of their first ranks.
+// Hosts returns the groups of 2 to shm.MaxRanks ranks with the same host, in the order of their first ranks. An IPv6 address may
+// be in brackets.
 func Hosts(all iter.Seq2[int, string]) (hosts [][]int) {
 	byHost := map[string][]int{}
 	for rank, host := range all {
+		host = strings.Trim(host, "[]")
 		if ranks := byHost[host]; len(ranks) <= shm.MaxRanks { // one more is too many, and the others need no memory
 			byHost[host] = append(ranks, rank)
 		}

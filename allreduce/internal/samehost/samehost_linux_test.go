@@ -31,6 +31,7 @@ func TestHosts(t *testing.T) {
 		{"one rank of each host", []string{"a", "b"}, nil},
 		{"hosts by first rank", []string{"b", "a", "a", "b"}, [][]int{{0, 3}, {1, 2}}},
 		{"missing ranks", []string{"a", "", "a"}, [][]int{{0, 2}}},
+		{"an IPv6 address", []string{"[::1]", "::1"}, [][]int{{0, 1}}},
 		{"too many ranks of a host", many, nil},
 		{"as many as possible", many[1:], [][]int{seq(shm.MaxRanks)}},
 	} {
