@@ -30,8 +30,8 @@ The server through which the workers of cluster jobs (vw and gvw) find each othe
                     time that a job waits for the replacement of a lost rank,
                     unless its ranks set their own limit (default 10m)
       --grace T     with --state: time after a restart in which the ranks of
-                    running jobs may reconnect before the server starts an
-                    epoch of a job that recovers (default: --lost_after)
+                    a running job may reconnect before the server considers
+                    one lost or starts an epoch (default: --lost_after)
       --journal_timeout T
                     with --state: time that the end of a job waits for its
                     record to reach the disk before the job fails; also the

@@ -71,7 +71,7 @@ func newCluster(c Config) *cluster {
 	return &cluster{
 		Config: c, random: rand.New(rand.NewPCG(c.Seed, 22)), byConn: map[core.ConnID]*attempt{},
 		machine: core.NewMachine(core.Rules{
-			MaxJobs: 1, MaxRanks: MaxRanks, LostAfter: c.LostAfter, PortTimeout: time.Minute, ReplaceTimeout: maxTime, IdleFor: maxTime,
+			MaxJobs: 1, MaxRanks: MaxRanks, LostAfter: c.LostAfter, Grace: c.LostAfter, PortTimeout: time.Minute, ReplaceTimeout: maxTime, IdleFor: maxTime,
 			JournalTimeout: time.Hour, Remember: 1, RememberBytes: 1 << 20, RememberFor: time.Hour, Version: "simulation",
 		}, 1, 1, func(b []byte) {
 			for i := range b {

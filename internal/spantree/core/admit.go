@@ -247,8 +247,8 @@ func (m *Machine) open(id protocol.Job, total int, generation uint32) (*job, *re
 		holders: map[int]*attempt{}, departed: map[int]departure{},
 		waitReport: waitReport{nextLog: m.Now.Add(firstReport), logGap: firstReport},
 	}
-	if m.Now.Before(m.Grace) {
-		j.restart.graceUntil = m.Grace
+	if m.Now.Before(m.graceUntil) {
+		j.restart.graceUntil = m.graceUntil
 	}
 	if p := m.outcomes.Find(id); p != nil {
 		j.restart.lastN = p.Epoch.N // epochs continue, so that attempts of the earlier job are not accepted as this job's

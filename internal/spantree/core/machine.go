@@ -148,6 +148,7 @@ type Rules struct {
 	MaxJobs, MaxRanks int
 	Tick              time.Duration // interval of ticks; a longer gap between events is a pause of the server; 0: gaps are no pauses
 	LostAfter         time.Duration // silence after which a native rank is lost, unless it sets another limit
+	Grace             time.Duration // after a restart of the server, for the ranks of running jobs to reconnect
 	PortTimeout       time.Duration // from kid_count to the port of a vw worker
 	ReplaceTimeout    time.Duration // for the replacement of a lost rank, unless the job sets another limit
 	IdleFor           time.Duration // longest silence that a rank may ask for
@@ -181,7 +182,7 @@ type Machine struct {
 	failures       history.Failures
 	logs           ranklog.Store[protocol.Job]
 	stranger       stranger  // the newest client without valid credentials
-	Grace          time.Time // until then attempts of jobs that ran before a restart may reconnect
+	graceUntil     time.Time // end of the grace period of jobs that are opened before it; see BeginGrace
 	draining       bool
 	receipts       uint64 // the newest receipt
 	phaseChanges   phaseChanges

@@ -31,7 +31,7 @@ var update = flag.Bool("update", false, "rewrite the transcripts of testdata/mac
 // below it are the machine's actions. go test -update writes them, and the
 // reviewer of a change reads them.
 //
-// After the line "ticking" time passes tick by tick, as in a server. Then "pause
+// The line "grace 1m" begins anew with a machine that has this grace period. After the line "ticking" time passes tick by tick, as in a server. Then "pause
 // 60s" is a pause of the server, and during "20s heartbeats 1 2" these connections
 // send a heartbeat every second.
 func TestMachineTranscripts(t *testing.T) {
@@ -61,7 +61,7 @@ func TestMachineTranscripts(t *testing.T) {
 
 // testRules are limits that are low enough for tests to reach.
 var testRules = Rules{
-	MaxJobs: 3, MaxRanks: 8, LostAfter: 10 * time.Second, PortTimeout: time.Minute, ReplaceTimeout: 10 * time.Minute, IdleFor: 24 * time.Hour,
+	MaxJobs: 3, MaxRanks: 8, LostAfter: 10 * time.Second, Grace: 10 * time.Second, PortTimeout: time.Minute, ReplaceTimeout: 10 * time.Minute, IdleFor: 24 * time.Hour,
 	JournalTimeout: 5 * time.Minute, Remember: 2, RememberBytes: 1 << 20, RememberFor: time.Hour, Version: "test",
 }
 
@@ -126,6 +126,14 @@ func playTranscript(t *testing.T, text string) (got string, changes phaseChanges
 		case "restart":
 			changes.add(m.phaseChanges)
 			m = NewMachine(rules, 5, m.Incarnation+1, constant)
+			continue
+		case "grace":
+			d, err := time.ParseDuration(words[1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			rules.Grace = d
+			m = NewMachine(rules, 5, m.Incarnation, constant)
 			continue
 		case "ticking":
 			rules.Tick = TickInterval

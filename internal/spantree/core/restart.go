@@ -32,6 +32,11 @@ type restart struct {
 // no result of restarts.
 const maxAhead = 1 << 20
 
+// BeginGrace begins the grace period of a server that continues the journal of an earlier one. It applies to every
+// job that recovers and is opened within it. A job whose ranks report an epoch has a period of its own, from the first
+// such report.
+func (m *Machine) BeginGrace() { m.graceUntil = m.Now.Add(m.Grace) }
+
 // recordOutcome stores the end of a job for attempts that reconnect later.
 func (m *Machine) recordOutcome(j *job, last protocol.Frame) {
 	if j.policy == protocol.Abort || j.epoch == (protocol.Epoch{}) {
@@ -188,7 +193,7 @@ func (m *Machine) fenceOld(holder, newer *attempt) {
 func (m *Machine) adoptEpoch(j *job, e protocol.Epoch) {
 	m.log(slog.LevelInfo, "job adopted that ran before the restart", slog.String("job", j.id.String()), slog.String("epoch", e.String()))
 	if j.epoch == (protocol.Epoch{}) {
-		j.restart.graceUntil, j.restart.graceEnded = m.Now.Add(m.LostAfter), false
+		j.restart.graceUntil, j.restart.graceEnded = m.Now.Add(m.Grace), false
 	}
 	if j.phase != ending {
 		m.enter(j, wired)
@@ -235,10 +240,10 @@ func (m *Machine) endGracePeriod(j *job) {
 	}
 	c := protocol.Cause{Kind: protocol.CauseLost, Rank: -1, Why: "not all ranks were in the epoch when the server was restarted"}
 	for _, r := range lost {
-		v := protocol.Cause{Kind: protocol.CauseLost, Fault: events.FaultSilent, Rank: r, Why: fmt.Sprintf("it has not reconnected within %v of the server's restart", m.LostAfter)}
+		v := protocol.Cause{Kind: protocol.CauseLost, Fault: events.FaultSilent, Rank: r, Why: fmt.Sprintf("it has not reconnected within %v of the server's restart", m.Grace)}
 		if d, left := j.departed[r]; left { // it has reconnected, and was lost after that
 			v.Fault, v.Host = d.fault, d.host
-			v.Why = fmt.Sprintf("%s, within %v of the server's restart", d.why, m.LostAfter)
+			v.Why = fmt.Sprintf("%s, within %v of the server's restart", d.why, m.Grace)
 		}
 		if r == lost[0] {
 			c = v

@@ -75,9 +75,10 @@ type ServerConfig struct {
 	// then fails, although its files are delivered. It also limits the time to read the journal at
 	// the start. 0: 5 min.
 	JournalTimeout time.Duration
-	// Grace is the time after a restart in which the ranks of running jobs may reconnect before the
-	// server wires a job that recovers. It applies if the journal contains an earlier term. 0:
-	// LostAfter; -1: none.
+	// Grace is the time in which the ranks of a job that ran before a restart of the server may
+	// reconnect, from the first of them that does. Until its end the server wires nothing for the
+	// job and considers none of its ranks lost. If the journal contains an earlier term, the same
+	// holds from the start of the server for every job that recovers. 0: LostAfter.
 	Grace time.Duration
 
 	// FaultDir is a directory for reports of faults, one JSON file for each stall, loss and failure,
@@ -115,6 +116,7 @@ func (c ServerConfig) withDefaults() ServerConfig {
 	protocol.SetDefault(&c.WriteTimeout, 10*time.Second)
 	protocol.SetDefault(&c.PortTimeout, 60*time.Second)
 	protocol.SetDefault(&c.LostAfter, 10*time.Second)
+	protocol.SetDefault(&c.Grace, c.LostAfter)
 	protocol.SetDefault(&c.ReplaceTimeout, 10*time.Minute)
 	protocol.SetDefault(&c.JournalTimeout, 5*time.Minute)
 	if c.Log == nil {
@@ -143,7 +145,7 @@ func (c ServerConfig) Validate() error {
 	}
 	for name, d := range map[string]time.Duration{
 		"FinishedAge": c.FinishedAge, "HandshakeTimeout": c.HandshakeTimeout, "WriteTimeout": c.WriteTimeout,
-		"PortTimeout": c.PortTimeout, "IdleTimeout": c.IdleTimeout, "LostAfter": c.LostAfter, "ReplaceTimeout": c.ReplaceTimeout,
+		"PortTimeout": c.PortTimeout, "IdleTimeout": c.IdleTimeout, "LostAfter": c.LostAfter, "Grace": c.Grace, "ReplaceTimeout": c.ReplaceTimeout,
 		"JournalTimeout": c.JournalTimeout,
 	} {
 		if d < 0 {

@@ -3,7 +3,6 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -87,7 +86,7 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	var incarnation [8]byte
 	protocol.Random(incarnation[:])
 	s.core = core.NewMachine(core.Rules{
-		MaxJobs: cfg.MaxJobs, MaxRanks: cfg.MaxRanks, Tick: core.TickInterval, JournalTimeout: cfg.JournalTimeout, LostAfter: cfg.LostAfter, PortTimeout: cfg.PortTimeout, ReplaceTimeout: cfg.ReplaceTimeout, IdleFor: cfg.IdleTimeout,
+		MaxJobs: cfg.MaxJobs, MaxRanks: cfg.MaxRanks, Tick: core.TickInterval, JournalTimeout: cfg.JournalTimeout, LostAfter: cfg.LostAfter, Grace: cfg.Grace, PortTimeout: cfg.PortTimeout, ReplaceTimeout: cfg.ReplaceTimeout, IdleFor: cfg.IdleTimeout,
 		Remember: cfg.MaxFinished, RememberBytes: cfg.MaxMemory / finishedShare, RememberFor: cfg.FinishedAge, Version: cfg.Version,
 		Logs: ranklog.Limits{Total: int(cfg.MaxMemory / logShare), Job: int(cfg.MaxMemory / logShare / 4)},
 	}, term, binary.LittleEndian.Uint64(incarnation[:]), protocol.Random)
@@ -97,7 +96,7 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	s.born = time.Now()
 	s.core.Read(s.born)
 	if term > 1 {
-		s.core.Grace = s.core.Now.Add(cmp.Or(cfg.Grace, cfg.LostAfter))
+		s.core.BeginGrace()
 	}
 	return s, nil
 }

@@ -19,13 +19,13 @@ import (
 )
 
 func TestServerConfigReportsAllFaults(t *testing.T) {
-	err := ServerConfig{MaxJobs: -1, MaxRanks: 40_000, MaxPending: -1, MaxFrame: 100, WriteTimeout: -1, Version: "\xff"}.Validate()
+	err := ServerConfig{MaxJobs: -1, MaxRanks: 40_000, MaxPending: -1, MaxFrame: 100, WriteTimeout: -1, Grace: -1, Version: "\xff"}.Validate()
 	if err == nil {
 		t.Fatal("no error")
 	}
 	for _, words := range []string{
 		"MaxJobs is -1, want 1 to", "MaxRanks is 40000, want 1 to 32768", "MaxPending is -1", "MaxFrame is 100, want 32768 to",
-		"WriteTimeout is -1ns, want a positive duration", "Version \"\\xff\" is not UTF-8",
+		"WriteTimeout is -1ns, want a positive duration", "Grace is -1ns, want a positive duration", "Version \"\\xff\" is not UTF-8",
 	} {
 		if !strings.Contains(err.Error(), words) {
 			t.Errorf("%q does not contain %q", err, words)
