@@ -197,8 +197,8 @@ func (o *object) gather(ctx context.Context, whole bool, use func([]carrier.Arri
 	}
 	err = c.Receive(ctx, o.spec.ID, whole, func(arrived []carrier.Arrival) {
 		o.g.custody.regain() // the values change
+		defer o.g.custody.release()
 		use(arrived)
-		o.g.custody.release()
 	})
 	switch {
 	case errors.Is(err, carrier.ErrOver):

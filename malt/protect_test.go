@@ -95,6 +95,44 @@ func TestFailureOfTheLearnerIsReported(t *testing.T) {
 	}
 }
 
+// A merger panics in a job that replaces ranks, where the values are handed to the call and back. The rank leaves at
+// once, and its replacement continues.
+func TestPanicOfAMergerIsALoss(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		c, ctx := newCluster(t, 3, Config{OnLoss: Wait}), context.Background()
+		train := func(g *Group, panics bool) error {
+			v, err := NewVector[float32](g, "v", 4, VectorConfig{ObjectConfig: ObjectConfig{Sync: "bsp"}})
+			for err == nil && v.Iteration() < 20 {
+				if err = v.Scatter(ctx); err == nil {
+					_, err = v.Gather(ctx, func(v *Vector[float32], in []Incoming[float32]) {
+						if panics && v.Iteration() == 5 {
+							panic("no merger")
+						}
+						AverageIncludingSelf(v, in)
+					})
+				}
+			}
+			return err
+		}
+		c.must(func(g *Group) error {
+			if g.Rank() == 1 {
+				if _, ok := errors.AsType[*LearnerError](g.Protect(func() error { return train(g, true) })); !ok {
+					return errors.New("the panic is not reported")
+				}
+				g.Close()
+				var err error
+				if g, err = c.join(1, c.fabric.Host("spare")); err != nil {
+					return err
+				}
+			}
+			if err := train(g, false); err != nil {
+				return err
+			}
+			return g.Done(ctx)
+		})
+	})
+}
+
 // TestSurvivorsOfALearnerContinue is the same for a job that shrinks, and for a learner that succeeds.
 func TestSurvivorsOfALearnerContinue(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
