@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -107,6 +108,47 @@ func TestRanksAgreeOnTheMean(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestSlowRankOfAPeriodicGraph lets a rank merge updates of several rounds at once: its value stays between those of all
+// ranks, and all agree.
+func TestSlowRankOfAPeriodicGraph(t *testing.T) {
+	const total = 16
+	for _, sync := range []string{"asp", "ssp:8"} {
+		bubble(t, sync, func(t *testing.T) {
+			most := atomic.Int64{} // senders of one merge
+			newCluster(t, total, Config{}).must(func(g *Group) error {
+				ctx := context.Background()
+				v, err := NewVector[float32](g, "v", 4, VectorConfig{ObjectConfig: ObjectConfig{Graph: "one_peer", Sync: sync}})
+				if err != nil {
+					return err
+				}
+				v.Values()[0] = float32(g.Rank())
+				for round := range 120 {
+					if err := v.Scatter(ctx); err != nil {
+						return err
+					}
+					time.Sleep(time.Millisecond)
+					if g.Rank() == 3 && round < 60 {
+						time.Sleep(7 * time.Millisecond)
+					}
+					if _, err := v.Gather(ctx, func(v *Vector[float32], in []Incoming[float32]) {
+						most.Store(max(most.Load(), int64(len(newest(in)))))
+						WeightedAverage(v, in)
+					}); err != nil {
+						return err
+					}
+					if x := v.Values()[0]; x < 0 || x > total-1 {
+						return fmt.Errorf("round %d: got %v, want 0 to %d", round, x, total-1)
+					}
+				}
+				return g.Done(ctx)
+			})
+			if most.Load() < 2 {
+				t.Errorf("no merge had updates of several senders")
+			}
+		})
 	}
 }
 

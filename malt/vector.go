@@ -50,11 +50,13 @@ type Incoming[T Element] struct {
 	Iteration uint64        // the sender's count of updates
 	Delay     int64         // this rank's count of updates minus the sender's
 	Age       time.Duration // since it was sent, by the clocks of both machines
-	Weight    float64       // mixing weight of the edge in the graph
-	Factor    float64       // 1, or less for late updates with DampLate
-	Scale     float64       // what the sender gave to ScatterScaled; 1 otherwise
-	Indices   []uint32      // entries of a sparse update; nil: all
-	Values    []T
+	// Weight is the mixing weight of the edge in the graph. If an update comes over an edge of another round of a periodic
+	// graph, all have the weight of a uniform average.
+	Weight  float64
+	Factor  float64  // 1, or less for late updates with DampLate
+	Scale   float64  // what the sender gave to ScatterScaled; 1 otherwise
+	Indices []uint32 // entries of a sparse update; nil: all
+	Values  []T
 }
 
 // Vector is a vector of which each rank has a local value. Its methods are called by one goroutine at a time.

@@ -54,7 +54,7 @@ func (b *box) read(o *object, from, rank int, whole bool) {
 		for _, u := range b.pending {
 			switch {
 			case o.pace.Accepts(from, int(u.Round)):
-				a := Arrival{Head: headOf(u.Head), From: rank, Weight: o.weight(from), Data: u.Payload, box: b, update: u}
+				a := Arrival{Head: headOf(u.Head), From: rank, Data: u.Payload, box: b, update: u}
 				damaged := b.reader.Stats().Damaged
 				switch {
 				case whole && a.Own() || !whole && b.reader.Intact(u):

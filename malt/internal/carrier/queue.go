@@ -92,7 +92,7 @@ func (q *sendQueue) pop() outgoing {
 type Arrival struct {
 	Head
 	From   int     // rank of the sender
-	Weight float64 // of the edge from it, in the round of the receiver; in other rounds the share of a uniform average
+	Weight float64 // of the edge from it in the round of the receiver; of a uniform average if a sender has no such edge
 	Data   []byte
 
 	box    *box           // the mailbox that has Data; nil: none

@@ -5,8 +5,10 @@ package carrier
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/gvw-project/gvw/internal/members"
+	"github.com/gvw-project/gvw/malt/graph"
 	"github.com/gvw-project/gvw/malt/internal/pace"
 )
 
@@ -64,6 +66,7 @@ func (c *Carrier) take(o *object, whole bool) {
 			q.boxed = b.stats()
 		}
 	}
+	o.weigh(c.Members)
 }
 
 // takeQueue moves the updates that are merged now from a queue to taken. Newer ones stay; older ones go.
@@ -72,7 +75,6 @@ func (o *object) takeQueue(from int, q *receiveQueue) {
 	for _, a := range q.updates {
 		switch {
 		case o.pace.Accepts(from, int(a.Round)):
-			a.Weight = o.weight(from)
 			o.taken = append(o.taken, a)
 		case int(a.Round) > o.pace.Round():
 			kept = append(kept, a)
@@ -84,16 +86,30 @@ func (o *object) takeQueue(from int, q *receiveQueue) {
 	q.updates = kept
 }
 
-// weight returns the weight of the edge from a position in this round. Without one it is that of a
-// uniform average.
-func (o *object) weight(from int) float64 {
+// weigh sets the weights of taken updates. They are those of the edges from their senders in this round. If there is no
+// such edge from one of them, as with a graph that changes by round and ranks that do not wait for each other, all have the
+// weight of a uniform average: those of edges of several rounds might sum to more than 1.
+func (o *object) weigh(live members.Set) {
 	in := o.Graph.In(o.pace.Round(), o.pace.Rank())
-	for _, e := range in {
-		if e.From == from {
-			return e.Weight
+	senders, last, uniform := 0, -1, false
+	for i := range o.taken {
+		a := &o.taken[i]
+		if a.From != last {
+			senders, last = senders+1, a.From
+		}
+		from := live.Position(a.From)
+		k := slices.IndexFunc(in, func(e graph.Edge) bool { return e.From == from })
+		if k < 0 {
+			uniform = true
+			continue
+		}
+		a.Weight = in[k].Weight
+	}
+	if uniform {
+		for i := range o.taken {
+			o.taken[i].Weight = 1 / float64(senders+1)
 		}
 	}
-	return 1 / float64(len(in)+1)
 }
 
 // giveBack returns the memory of taken updates.
