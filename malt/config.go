@@ -45,6 +45,9 @@ const defaultLostAfter = 10 * time.Second
 // defaultStall is the default of Config.Stall.
 const defaultStall = 20 * time.Second
 
+// leastStall is the least Config.Stall: a connection is probed some times within it.
+const leastStall = time.Millisecond
+
 // Config describes this rank and its job. Server, Job, Total, OnLoss and Passes are the same on all ranks.
 type Config struct {
 	Server string // the server's host:port
@@ -86,7 +89,7 @@ type Config struct {
 	ServerTimeout time.Duration // silence after which this rank gives up the server; 0: 10 min
 	// Stall is the time without a byte after which a connection to another rank counts as broken, and after which
 	// the server is asked about one that does not open. 0: 20 s. More than LostAfter, so that a rank whose process is
-	// stopped is found by its silence towards the server.
+	// stopped is found by its silence towards the server; at least 1 ms.
 	Stall time.Duration
 
 	Log *slog.Logger // events; nil: none
@@ -134,8 +137,8 @@ func (c Config) Validate() error {
 			fault("Elastic: %w", err)
 		}
 	}
-	if c.Stall < 0 {
-		fault("Stall: got %v, want a positive duration", c.Stall)
+	if c.Stall != 0 && c.Stall < leastStall {
+		fault("Stall: got %v, want at least %v, or 0 for %v", c.Stall, leastStall, defaultStall)
 	}
 	if err := verbs.CheckDevice(c.Verbs); err != nil {
 		fault("Verbs: %w", err)
