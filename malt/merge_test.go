@@ -7,7 +7,38 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gvw-project/gvw/malt/internal/pack"
 )
+
+// TestRepeatedUpdate encodes an update again, as after the end of a membership: it has the same bytes, and what it drops
+// is added to the next one once.
+func TestRepeatedUpdate(t *testing.T) {
+	encode := func(times int) (updates [][]byte) {
+		e, err := pack.NewEncoder[float32](pack.Format{Top: 1}, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := &Vector[float32]{encoder: e}
+		for _, values := range [][]float32{{4, 3, 1}, {1, 2, 1}, {0, 0, 2}} {
+			fill := v.dense(values)
+			for range times {
+				head, view, err := fill(nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				updates = append(updates, slices.Concat(head, view))
+			}
+		}
+		return updates
+	}
+	once, twice := encode(1), encode(2)
+	for i, u := range twice {
+		if d := cmp.Diff(once[i/2], u); d != "" {
+			t.Errorf("update %d, encoding %d, -once +twice:\n%s", i/2, i%2, d)
+		}
+	}
+}
 
 // TestMergers merges two dense updates, of which one replaces an older one, and a sparse one.
 func TestMergers(t *testing.T) {

@@ -65,6 +65,7 @@ type Vector[T Element] struct {
 	config   VectorConfig
 	local    []T
 	encoder  *pack.Encoder[T]
+	update   encoded
 	decoders []*pack.Decoder[T] // one for each update of a gather
 	incoming []Incoming[T]
 	merged   Stats // what decode has counted
@@ -178,12 +179,12 @@ func (v *Vector[T]) Scatter(ctx context.Context) error { return v.ScatterScaled(
 // ScatterScaled is Scatter with a factor that receivers get as Incoming.Scale, for models of the form
 // scale × values.
 func (v *Vector[T]) ScatterScaled(ctx context.Context, scale float64) error {
-	return v.object.scatter(ctx, scale, func(dst []byte) (head, view []byte, err error) { return v.encoder.AppendHead(dst, v.local) })
+	return v.object.scatter(ctx, scale, v.dense(v.local))
 }
 
 // ScatterValues sends other values than the local one, such as a gradient. They number the vector's length.
 func (v *Vector[T]) ScatterValues(ctx context.Context, values []T) error {
-	return v.object.scatter(ctx, 1, func(dst []byte) (head, view []byte, err error) { return v.encoder.AppendHead(dst, values) })
+	return v.object.scatter(ctx, 1, v.dense(values))
 }
 
 // ScatterSparse sends some entries, at most VectorConfig.MaxSparse. Each index occurs once.
@@ -191,10 +192,43 @@ func (v *Vector[T]) ScatterSparse(ctx context.Context, indices []uint32, values 
 	if limit := v.config.MaxSparse; limit > 0 && len(indices) > limit {
 		return fmt.Errorf("malt: %s: got %d entries, want at most MaxSparse=%d: send all values, or raise it", v.object.spec.Name, len(indices), limit)
 	}
+	v.update.done = false
 	return v.object.scatter(ctx, 1, func(dst []byte) (head, view []byte, err error) {
+		if v.update.done {
+			return v.update.repeat(dst)
+		}
 		head, err = v.encoder.AppendSparse(dst, indices, values)
-		return head, nil, err
+		return v.update.keep(head, nil, err)
 	})
+}
+
+// dense returns a function that encodes a dense update.
+func (v *Vector[T]) dense(values []T) carrier.Fill {
+	v.update.done = false
+	return func(dst []byte) (head, view []byte, err error) {
+		if v.update.done {
+			return v.update.repeat(dst)
+		}
+		return v.update.keep(v.encoder.AppendHead(dst, values))
+	}
+}
+
+// encoded is the update that is being sent. If the membership ends meanwhile it is sent again as it was encoded: another
+// encoding would add what the first one has dropped, and thus count it twice.
+type encoded struct {
+	done       bool
+	head, view []byte
+}
+
+// keep sets e, and returns the arguments.
+func (e *encoded) keep(head, view []byte, err error) ([]byte, []byte, error) {
+	*e = encoded{err == nil, head, view}
+	return head, view, err
+}
+
+// repeat is the function of keep's arguments once more.
+func (e *encoded) repeat(dst []byte) (head, view []byte, err error) {
+	return append(dst, e.head...), e.view, nil
 }
 
 // Gather merges the updates that have arrived into the local value, and returns their number. Whether it waits
