@@ -45,18 +45,19 @@ type Group struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 
-	mu      sync.Mutex
-	wiring  *client.Wiring   // the membership that this rank is in; nil: none yet
-	conns   *mesh.Epoch      // its connections; nil: none
-	carrier *carrier.Carrier // its traffic; nil: not wired
-	live    members.Set      // the ranks that take part
-	objects []*object        // in the order of creation
-	epochs  int              // memberships so far
-	done    bool             // Done was called
-	left    bool             // all ranks have called Done: connections may end
-	ending  bool             // the other ranks are done: no membership follows
-	err     error            // why the job has ended; nil: it has not
-	changed chan struct{}    // closed at the next change of carrier, ending or err
+	mu         sync.Mutex
+	wiring     *client.Wiring   // the membership that this rank is in; nil: none yet
+	conns      *mesh.Epoch      // its connections; nil: none
+	carrier    *carrier.Carrier // its traffic; nil: not wired
+	live       members.Set      // the ranks that take part
+	objects    []*object        // in the order of creation
+	registered int              // of them, with the newest carrier: the first ones
+	epochs     int              // memberships so far
+	done       bool             // Done was called
+	left       bool             // all ranks have called Done: connections may end
+	ending     bool             // the other ranks are done: no membership follows
+	err        error            // why the job has ended; nil: it has not
+	changed    chan struct{}    // closed at the next change of carrier, ending or err
 
 	pulls     bool                       // this rank is receiving values from source
 	inherits  bool                       // this rank has joined a running job, and has its values from source

@@ -100,16 +100,21 @@ func (g *Group) epoch(w *client.Wiring, first bool) {
 	})
 	var pull sync.WaitGroup
 	ctx, cancel := context.WithCancel(g.ctx)
+	publish := func() {
+		if err := g.publish(c); err != nil {
+			report(-1, err)
+		}
+	}
 	if err := g.begin(c); err != nil {
 		report(-1, err)
 	} else if g.progress.hasValues() {
-		g.publish(c)
+		publish()
 	} else {
 		pull.Go(func() {
 			if g.inherit(ctx, w) {
 				g.progress.received()
 				c.Inherited()
-				g.publish(c)
+				publish()
 			}
 		})
 	}
@@ -152,25 +157,35 @@ func (g *Group) end(w *client.Wiring) {
 func (g *Group) begin(c *carrier.Carrier) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for _, o := range g.objects {
-		if err := c.Register(o.among(g.live)); err != nil {
+	g.registered = 0
+	if err := g.register(c); err != nil {
+		return err
+	}
+	return c.Start()
+}
+
+// register registers the objects with a new carrier that are not yet. The lock is held.
+func (g *Group) register(c *carrier.Carrier) error {
+	for ; g.registered < len(g.objects); g.registered++ {
+		if err := c.Register(g.objects[g.registered].among(g.live)); err != nil {
 			return err
 		}
-	}
-	if err := c.Start(); err != nil {
-		return err
 	}
 	return nil
 }
 
-// publish lets calls use a carrier.
-func (g *Group) publish(c *carrier.Carrier) {
+// publish lets calls use a carrier. It registers the objects that the program has created since begin.
+func (g *Group) publish(c *carrier.Carrier) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if err := g.register(c); err != nil {
+		return err
+	}
 	if g.done {
 		c.LeaveAll()
 	}
 	g.carrier = c
 	g.epochs++
 	g.wake()
+	return nil
 }

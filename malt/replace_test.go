@@ -64,6 +64,37 @@ func near(v *Vector[float32], want, tolerance float64) error {
 	return nil
 }
 
+// TestVectorDuringAChange creates a vector while the newest membership is being prepared.
+func TestVectorDuringAChange(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		newCluster(t, 2, Config{OnLoss: Wait}).must(func(g *Group) error {
+			ctx := context.Background()
+			if err := g.Barrier(ctx); err != nil {
+				return err
+			}
+			g.mu.Lock()
+			c := g.carrier
+			g.carrier = nil // as between begin and publish
+			g.mu.Unlock()
+			v, err := NewVector[float32](g, "v", 3, VectorConfig{ObjectConfig: ObjectConfig{Sync: "bsp"}})
+			if err != nil {
+				return err
+			}
+			if err := g.publish(c); err != nil {
+				return err
+			}
+			v.Values()[0] = float32(g.Rank())
+			if err := v.Scatter(ctx); err != nil {
+				return err
+			}
+			if n, err := v.Gather(ctx, AverageIncludingSelf); err != nil || n != 1 || v.Values()[0] != 0.5 {
+				return fmt.Errorf("%d updates, value %v, %v", n, v.Values()[0], err)
+			}
+			return g.Done(ctx)
+		})
+	})
+}
+
 // TestReplacementsContinue loses a rank and starts it again on another host, in each synchrony. The new attempt
 // begins with the values of another rank, and all ranks come to the end.
 func TestReplacementsContinue(t *testing.T) {
