@@ -98,6 +98,55 @@ const text = `1 2 .5 'tag |a x y:2 z |b w:.5 |c 1 2 3
 -1 |a x y z:4 |` + "\x80" + ` e
 `
 
+// A key whose values are too long for a header has their digests instead.
+func TestLongKeys(t *testing.T) {
+	names := make([]string, 1000)
+	for i := range names {
+		names[i] = fmt.Sprintf("class_%d", i)
+	}
+	key := cache.Key{Features: feature.Config{Bits: 18, Labels: feature.ClassLabels, ClassNames: names}, Input: "x", Format: "csv,header:" + strings.Repeat("column,", 1000)}
+	path := write(t, key, cache.Text{}, batches(t, key.Features, "class_7 | a b\n"))
+	r, err := cache.Open(path, key, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	key.Features.ClassNames = append([]string{"other"}, names[1:]...)
+	var stale *cache.StaleError
+	if _, err := cache.Open(path, key, nil); !errors.As(err, &stale) || stale.Part != "labels" {
+		t.Errorf("with other names: got %v, want that the labels differ", err)
+	}
+}
+
+// RemoveTemps removes the temporary files of one process and one cache.
+func TestRemoveTemps(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"c", "c.writing-7-0", "c.writing-7-12", "c.writing-77-0", "c.writing-7-x", "d.writing-7-0"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := cache.RemoveTemps(filepath.Join(dir, "c"), 7); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	for _, e := range entries {
+		left = append(left, e.Name())
+	}
+	if d := cmp.Diff([]string{"c", "c.writing-7-x", "c.writing-77-0", "d.writing-7-0"}, left); d != "" {
+		t.Errorf("-want +got:\n%s", d)
+	}
+	if err := cache.RemoveTemps(filepath.Join(dir, "none", "c"), 7); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestRoundTrip(t *testing.T) {
 	for _, bits := range []uint{1, 8, 9, 16, 18, 24, 25, 32} {
 		for _, bare := range []bool{false, true} {

@@ -28,7 +28,25 @@ const (
 	noFormat = "text"    // for vw's own
 )
 
+// longValue is the length in bytes beyond which values are replaced by their digest in a key that would be too long.
+const longValue = 80
+
+// text returns the key as it is in a file, at most maxKey bytes.
 func (k *Key) text() string {
+	text := k.lines(func(value string) string { return value })
+	if len(text) <= maxKey {
+		return text
+	}
+	return k.lines(func(value string) string {
+		if len(value) <= longValue {
+			return value
+		}
+		return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(value)))
+	})
+}
+
+// lines returns the lines of the key, with values as shown returns them.
+func (k *Key) lines(shown func(value string) string) string {
 	c := &k.Features
 	hash := "strings"
 	if c.HashAll {
@@ -43,9 +61,9 @@ func (k *Key) text() string {
 		format = k.Format
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "format=%s\nbits=%d\nhash=%s\nhash_seed=%d\nconstant=%t\n", format, c.Bits, hash, c.HashSeed, !c.NoConstant)
+	fmt.Fprintf(&b, "format=%s\nbits=%d\nhash=%s\nhash_seed=%d\nconstant=%t\n", shown(format), c.Bits, hash, c.HashSeed, !c.NoConstant)
 	for _, s := range c.Shaping() {
-		fmt.Fprintf(&b, "%s=%s\n", s.Name, s.Value)
+		fmt.Fprintf(&b, "%s=%s\n", s.Name, shown(s.Value))
 	}
 	fmt.Fprintf(&b, "input=%s\n", input)
 	if c.Strict {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/gvw-project/gvw/internal/crc32c"
 )
@@ -87,9 +89,27 @@ func (w *Writer) Chmod(mode fs.FileMode) error {
 	return nil
 }
 
+// RemoveTemps removes the temporary files of the cache at path that a process which has ended left behind.
+func RemoveTemps(path string, pid int) error {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	errs := []error{err}
+	for _, e := range entries {
+		if n, ok := strings.CutPrefix(e.Name(), filepath.Base(path)+tempInfix(pid)); ok && n != "" && strings.Trim(n, "0123456789") == "" {
+			errs = append(errs, os.Remove(filepath.Join(filepath.Dir(path), e.Name())))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// tempInfix is what the names of the temporary files of a process have between the name of the cache and a number.
+func tempInfix(pid int) string { return fmt.Sprintf(".writing-%d-", pid) }
+
 func createTemp(path string) (*os.File, error) {
 	for n := 0; ; n++ {
-		name := fmt.Sprintf("%s.writing-%d-%d", path, os.Getpid(), n)
+		name := fmt.Sprintf("%s%s%d", path, tempInfix(os.Getpid()), n)
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if !errors.Is(err, fs.ErrExist) || n == 1000 {
 			return f, err

@@ -31,6 +31,10 @@ const (
 
 const headerBytes = 16
 
+// maxBare limits the rows of a frame whose rows have no bytes, so that no limit of bytes bounds them: as many as a frame of
+// 64 MiB has of sparse rows without values.
+const maxBare = 1 << 24
+
 // header is the beginning of a frame.
 type header struct {
 	flags uint32
@@ -49,6 +53,9 @@ func parseHeader(b []byte) (header, error) {
 	}
 	if form := h.flags & (Dense | Narrow | Short); form&(form-1) != 0 {
 		return header{}, fmt.Errorf("a frame has flags %#x, want at most one of %#x", h.flags, Dense|Narrow|Short)
+	}
+	if h.flags == Dense && h.count == 0 && h.rows > maxBare {
+		return header{}, fmt.Errorf("a dense frame of %d rows without columns, labels and weights: want at most %d rows", h.rows, maxBare)
 	}
 	return h, nil
 }

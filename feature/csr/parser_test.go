@@ -182,6 +182,7 @@ func TestErrors(t *testing.T) {
 		"weight":       {with(csr.Weights, row{weight: nan}), "frame 7, row 2: the importance weight is not a number"},
 		"value":        {with(0, row{indices: []uint32{1, 2}, values: []float32{1, nan}}), "frame 7, row 2: value 2 is not a number"},
 		"dense value":  {with(csr.Dense, row{values: []float32{nan}}), "frame 7, row 2: value 1 is not a number"},
+		"no columns":   {append([]byte("gvwR\x04\x00\x00\x00"), "\xff\xff\xff\xff\x00\x00\x00\x00"...), "frame 7: a dense frame of 4294967295 rows without columns, labels and weights: want at most 16777216 rows"},
 		"sizes":        {append([]byte("gvwR\x04\x00\x00\x00"), "\xff\xff\xff\xff\xff\xff\xff\xff"...), "frame 7: 16 bytes: want 73786976260478468096 by its counts: the data was cut off, or the counts are wrong"},
 	} {
 		p, err := csr.NewParser(feature.Config{Bits: 18})
@@ -251,9 +252,15 @@ func FuzzAppendLine(f *testing.F) {
 		f.Add(frame(flags, rows), uint8(flags<<5))
 	}
 	f.Add(frame(3, nil), uint8(1))
+	f.Add([]byte("gvwR\x04\x00\x00\x00\xff\xff\xff\xff\x00\x00\x00\x00"), uint8(0))
 	f.Fuzz(func(t *testing.T, text []byte, options uint8) {
 		if len(text) > 4096 {
 			return
+		}
+		if len(text) >= 12 {
+			if rows := binary.LittleEndian.Uint32(text[8:]); rows > 1<<16 && rows <= 1<<24 {
+				return // as many rows without bytes are allowed, and take long
+			}
 		}
 		cfg := feature.Config{Bits: 1 + uint(options>>3), HashAll: options&1 != 0, NoConstant: options&2 != 0, Names: options&4 != 0}
 		p, err := csr.NewParser(cfg)

@@ -115,6 +115,9 @@ func decompress(codec int64, stored []byte, size int64) ([]byte, error) {
 	if size < 0 || size > maxPage {
 		return nil, fmt.Errorf("a page of %d bytes: want at most %d", size, maxPage)
 	}
+	if size == 0 && len(stored) == 0 {
+		return nil, nil // no value is defined: some writers leave out the empty stream, whatever the compression
+	}
 	var page []byte
 	var err error
 	switch codec {

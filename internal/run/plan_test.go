@@ -217,3 +217,39 @@ func TestPlanForHosts(t *testing.T) {
 		}
 	}
 }
+
+// removeAsides removes the temporary files of a dead process beside its outputs and its cache, and no others.
+func TestTemporaryFilesOfADeadWorker(t *testing.T) {
+	t.Parallel()
+	for options, left := range map[string]string{
+		"-d %/t.vw -f %/m -c":                         "t.vw.cache",
+		"-d %/t.vw -f %/m --cache_file %/c -k":        "c",
+		"-d %/t.vw -f %/m --cache_file %/c -p %/pred": "c",
+	} {
+		dir := t.TempDir()
+		s, err := cli.Parse(testTable().Learner, strings.Fields(strings.ReplaceAll(options, "%", dir)), nil, os.ReadFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept := []string{left, left + ".writing-8-0"}
+		for _, name := range append(kept, left+".writing-7-0", left+".writing-7-1", ".m.writing-7-00000001") {
+			if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := removeAsides(&hdfsio.URLs{}, s, 7); err != nil {
+			t.Fatal(err)
+		}
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, e := range entries {
+			got = append(got, e.Name())
+		}
+		if !slices.Equal(got, kept) {
+			t.Errorf("%s: %q are left, want %q", options, got, kept)
+		}
+	}
+}

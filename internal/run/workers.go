@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gvw-project/gvw/feature/cache"
 	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/files"
@@ -111,6 +112,12 @@ func removeAsides(fsys *hdfsio.URLs, w *cli.Settings, pid int) error {
 	}
 	if name := w.Get("checkpoint"); name != "" {
 		errs = append(errs, fsys.RemoveTemps(name, pid))
+	}
+	switch file, data := w.Get("cache_file"), w.Get("data"); {
+	case file != "":
+		errs = append(errs, cache.RemoveTemps(file, pid))
+	case w.Has("cache") && data != "" && !hdfsio.Remote(data):
+		errs = append(errs, cache.RemoveTemps(data+".cache", pid))
 	}
 	return errors.Join(errs...)
 }
