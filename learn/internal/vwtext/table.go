@@ -130,7 +130,7 @@ func appendMean(b []byte, sum, weight float64, none string) []byte {
 		text = FormatMean(sum / weight)
 	}
 	if len(text) > 8 {
-		text = strings.TrimSuffix(text[:8], ".")
+		text = text[:8]
 	}
 	b = append(b, text...)
 	for i := len(text); i < 8; i++ {
@@ -139,11 +139,11 @@ func appendMean(b []byte, sum, weight float64, none string) []byte {
 	return b
 }
 
-// appendRight right-aligns text. Text that is too wide is cut and ends with four points, as in
+// appendRight right-aligns text. Text that is too wide is cut and ends with three points, as in
 // vw.
 func appendRight(b []byte, text string, width int) []byte {
 	if len(text) > width {
-		text = text[:width-4] + "...."
+		text = text[:width-3] + "..."
 	}
 	for i := len(text); i < width; i++ {
 		b = append(b, ' ')

@@ -133,3 +133,27 @@ func TestRowDoesNotAllocate(t *testing.T) {
 		t.Errorf("got %v allocations per example, want 0", n)
 	}
 }
+
+// The rows are what vw 9.11.9 prints for the lines "1000 | a", "3162.2 | a" and "12345678901 | a" with -t -P 1, of which it makes 12345679872: a mean of seven
+// digits keeps its point, and three points follow what is cut.
+func TestWideNumbers(t *testing.T) {
+	const want = "1000000. 1000000.            1            1.0      1000.0000         0.0000        2\n" +
+		"5499754. 9999509.            2            2.0      3162.2000         0.0000        2\n" +
+		"50805271 15241581            3            3.0 12345679872...         0.0000        2\n"
+	var out bytes.Buffer
+	table, err := NewTable(&out, "1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := NewStats()
+	for _, label := range []float32{1000, 3162.2, 12345679872} {
+		ex := feature.Example{Label: label, Weight: 1}
+		s.Add(&ex, false, label*label, 2)
+		if err := table.Row(&s, false, label, 0, 2); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("table (-want +got):\n%s", diff)
+	}
+}
