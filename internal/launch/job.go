@@ -57,9 +57,11 @@ type Job struct {
 	// Hung delivers ranks whose process hangs, as another component has found. It is killed
 	// and restarted. nil: none.
 	Hung <-chan int
-	// Stopped delivers ranks whose process should end but does not. It gets SIGCONT, since it
-	// may have been stopped and then handles no signal. nil: none.
+	// Stopped delivers ranks whose process should end but does not. It gets Over, and SIGCONT,
+	// since it may have been stopped and then handles no signal. nil: none.
 	Stopped <-chan int
+	// Over is a signal that tells the processes of Stopped that the job is over; nil: none.
+	Over os.Signal
 }
 
 // Result is the outcome of one worker.

@@ -103,6 +103,16 @@ func TestStoppedWorkerIsWokenToEnd(t *testing.T) {
 	}
 }
 
+// A stopped worker with no work left also gets the signal that the job is over.
+func TestOverReachesWorker(t *testing.T) {
+	stopped := make(chan int, 1)
+	time.AfterFunc(200*time.Millisecond, func() { stopped <- 0 })
+	results, _, err := Job{Restarts: 1, Stopped: stopped, Over: syscall.SIGTERM}.Run(t.Context(), workers("hang"))
+	if err != nil || results[0].Signal != syscall.SIGTERM {
+		t.Errorf("%+v, %v; want %v", results, err, syscall.SIGTERM)
+	}
+}
+
 // A stopped worker is continued when the job ends, and handles SIGTERM.
 func TestStoppedWorkerIsWoken(t *testing.T) {
 	results, root, err := Job{Restarts: 1}.Run(t.Context(), workers("hang", "exit 2 200"))

@@ -89,11 +89,16 @@ func (s *supervisor) killHung(rank int) {
 	}
 }
 
-// wakeStopped continues a worker that was stopped.
+// wakeStopped continues a worker that was stopped, after the signal that the job is over.
 func (s *supervisor) wakeStopped(rank int) {
-	if p := s.process(rank); p != nil {
-		wake(p)
+	p := s.process(rank)
+	if p == nil {
+		return
 	}
+	if s.job.Over != nil {
+		_ = p.Signal(s.job.Over) // an error means that it has ended
+	}
+	wake(p)
 }
 
 // process returns the running process of a rank; nil: there is none.

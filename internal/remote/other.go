@@ -13,6 +13,9 @@ import (
 
 var errSystem = errors.New("this system cannot keep workers of a launcher on another machine: Linux and macOS can")
 
+// OverSignal is nil: there are no tethers.
+var OverSignal os.Signal
+
 func notifyOver(chan<- os.Signal) {}
 
 // Front returns an error: there are no locks and sessions.

@@ -10,5 +10,9 @@ import (
 	"syscall"
 )
 
-// notifyOver delivers the signal by which a launcher wakes the processes that have nothing left to do.
-func notifyOver(over chan<- os.Signal) { signal.Notify(over, syscall.SIGCONT) }
+// OverSignal is the signal by which a launcher tells its tethers that the job is over. It is not
+// SIGCONT, which the shell sends to all processes of a job that it continues.
+var OverSignal os.Signal = syscall.SIGUSR1
+
+// notifyOver delivers OverSignal.
+func notifyOver(over chan<- os.Signal) { signal.Notify(over, OverSignal) }

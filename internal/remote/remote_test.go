@@ -12,12 +12,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -141,6 +143,8 @@ func TestTether(t *testing.T) {
 func TestTetherConnectsAgain(t *testing.T) {
 	tether, out, dir := tethered(t, "0", "hello", filepath.Join(t.TempDir(), "go"))
 	gate := tether.Order.Args[3]
+	over := make(chan os.Signal, 1)
+	tether.Over = over
 	done := make(chan error, 1)
 	var end End
 	go func() {
@@ -149,6 +153,7 @@ func TestTetherConnectsAgain(t *testing.T) {
 		done <- err
 	}()
 	out.until(t, "hello")
+	over <- OverSignal // the job has been over, and has begun again
 	cut(t, dir)
 	out.until(t, "the connection to other is lost")
 	if err := os.WriteFile(gate, nil, 0o600); err != nil {
@@ -177,6 +182,46 @@ func cut(t *testing.T, dir string) {
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// The shell continues a job by SIGCONT. That does not mean that the job is over.
+func TestOverSignal(t *testing.T) {
+	over, continued := make(chan os.Signal, 2), make(chan os.Signal, 1)
+	notifyOver(over)
+	defer signal.Stop(over)
+	signal.Notify(continued, syscall.SIGCONT)
+	defer signal.Stop(continued)
+	self, err := os.FindProcess(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := self.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	<-continued // signals are delivered one after the other
+	if err := self.Signal(OverSignal); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-over; got != OverSignal {
+		t.Errorf("got %v, want %v only", got, OverSignal)
+	}
+}
+
+// A connection is lost after silentAfter without a report. The time in which the process was stopped does not count.
+func TestSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSilence()
+		defer s.Stop()
+		time.Sleep(time.Hour) // nothing reads the ticks, as in a process that is stopped
+		began := time.Now()
+		for lost := false; !lost; {
+			<-s.C
+			lost = s.tick()
+		}
+		if took := time.Since(began); took < silentAfter-2*silentAfter/silenceTicks || took > silentAfter {
+			t.Errorf("lost after %v, want %v at most and little less", took, silentAfter)
+		}
+	})
 }
 
 // A new attempt ends the worker of the one before, which the job has lost.
@@ -240,7 +285,7 @@ func TestTetherErrors(t *testing.T) {
 		t.Errorf("another program: got %v", err)
 	}
 	over := make(chan os.Signal, 1)
-	over <- syscall.SIGCONT
+	over <- OverSignal
 	tether.SSH, tether.Over, tether.Order.Attempt = []string{"false"}, over, 2
 	if _, err := tether.Run(t.Context()); !errors.Is(err, ErrOver) {
 		t.Errorf("the job has ended: got %v", err)

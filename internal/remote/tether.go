@@ -22,7 +22,8 @@ type Tether struct {
 	Program string   // path of gvw there; required
 	Order   Order
 	Out     io.Writer // gets the worker's diagnostics, and remarks about the connection
-	// Over tells that the job has ended, so that a worker without a connection is not waited for. nil: it never does.
+	// Over delivers a signal every few seconds once the job has ended, so that a worker without a connection is not waited
+	// for. Signals that arrive during a connection are ignored: the job may have continued since. nil: none.
 	Over <-chan os.Signal
 }
 
@@ -55,6 +56,10 @@ func (t *Tether) Run(ctx context.Context) (End, error) {
 			return End{}, fmt.Errorf("cannot start a worker on %s by %s: %w", t.Host, t.SSH[0], err)
 		case alive:
 			pause = firstRetry
+			select {
+			case <-t.Over:
+			default:
+			}
 		}
 		if alive || pause == firstRetry {
 			fmt.Fprintf(t.Out, "gvw run: the connection to %s is lost (%v): the worker goes on without it, if its machine does\n", t.Host, err)
@@ -108,7 +113,7 @@ func (t *Tether) connect(ctx context.Context) (end *End, alive bool, err error) 
 	reports := make(chan Report)
 	failed := make(chan error, 1)
 	go func() { failed <- readReports(live, out, reports) }() // it ends with the pipe, or with live
-	silent := time.NewTimer(silentAfter)
+	silent := newSilence()
 	defer silent.Stop()
 	told := ctx.Done()
 	var late <-chan time.Time
@@ -116,7 +121,7 @@ func (t *Tether) connect(ctx context.Context) (end *End, alive bool, err error) 
 		select {
 		case r := <-reports:
 			alive = true
-			silent.Reset(silentAfter)
+			silent.ticks = 0
 			t.Order.Offset += int64(len(r.Log))
 			_, _ = t.Out.Write(r.Log) // the worker goes on if the launcher cannot read, or write its log
 			if r.Error != "" {
@@ -134,7 +139,9 @@ func (t *Tether) connect(ctx context.Context) (end *End, alive bool, err error) 
 		case err := <-failed:
 			return nil, alive, err
 		case <-silent.C:
-			return nil, alive, fmt.Errorf("no answer for %v", silentAfter)
+			if silent.tick() {
+				return nil, alive, fmt.Errorf("no answer for %v", silentAfter)
+			}
 		case <-told:
 			told, late = nil, time.After(endWithin)
 			_, _ = io.WriteString(in, wordEnd+"\n") // an error is that of the connection
@@ -142,6 +149,24 @@ func (t *Tether) connect(ctx context.Context) (end *End, alive bool, err error) 
 			return nil, alive, context.Cause(ctx)
 		}
 	}
+}
+
+// silence is the time without a report. While this process is stopped, for example by Ctrl-Z, reports wait in the connection.
+// That time does not count: a ticker has one tick at most when the process continues.
+type silence struct {
+	*time.Ticker
+	ticks int // since the last report
+}
+
+// silenceTicks is the number of ticks without a report after which a connection counts as lost.
+const silenceTicks = 15
+
+func newSilence() *silence { return &silence{Ticker: time.NewTicker(silentAfter / silenceTicks)} }
+
+// tick counts a tick, and reports whether the connection counts as lost.
+func (s *silence) tick() bool {
+	s.ticks++
+	return s.ticks >= silenceTicks
 }
 
 // readReports passes on the reports of a front. Lines of something else, such as a greeting of the login shell, are in the error.

@@ -13,6 +13,7 @@ import (
 	"github.com/gvw-project/gvw/internal/crash"
 	"github.com/gvw-project/gvw/internal/launch"
 	"github.com/gvw-project/gvw/internal/record"
+	"github.com/gvw-project/gvw/internal/remote"
 )
 
 // outputDelay bounds the reading of a process's output after its end, since a process that it
@@ -71,6 +72,9 @@ func (j *processes) command(rank int, env []string, stdout io.Writer, name strin
 // error is that of starting, or the cause of the end of ctx.
 func (j *processes) run(ctx context.Context, cmds []*exec.Cmd, job launch.Job) (results []launch.Result, root int, err error) {
 	job.Restarts, job.Hung, job.Stopped, job.Missed = j.restarts, j.watch.hung, j.watch.idle, j.watch.missed
+	if j.hosts != nil {
+		job.Over = remote.OverSignal
+	}
 	died := job.Died
 	job.Died = func(r launch.Result) {
 		j.watch.started(r.Rank)

@@ -139,6 +139,7 @@ func held(t *testing.T, client, dir string) (job *exec.Cmd, out *harness.Buffer,
 	out = &harness.Buffer{}
 	job = exec.Command(gvwBin, hosts(client, "--", "-d", "part.{rank}", "--passes", "4", "--cache_file", "cache", "--holdout_off", "--quiet", "-f", "model")...)
 	job.Dir, job.Stdout, job.Stderr, job.WaitDelay = dir, out, out, time.Second
+	job.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // as a shell does
 	if err := job.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -191,11 +192,16 @@ func cut(t *testing.T, dir string) {
 	}
 }
 
-// TestLostConnection cuts the connection to a worker, which goes on.
+// TestLostConnection suspends and continues a job like Ctrl-Z and fg, and later cuts the connection to a worker, which goes on.
 func TestLostConnection(t *testing.T) {
 	client, sessions := sshServer(t)
 	dir, _ := folder(t)
 	job, out, feed := held(t, client, dir)
+	for _, sig := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGCONT} {
+		if err := syscall.Kill(-job.Process.Pid, sig); err != nil {
+			t.Fatal(err)
+		}
+	}
 	cut(t, dir)
 	feed()
 	if err := job.Wait(); err != nil {
