@@ -10,7 +10,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -18,12 +20,26 @@ import (
 	"github.com/gvw-project/gvw/internal/launch"
 )
 
-// Call is the argument of gvw remote tether, as JSON.
+// Call is what gvw remote tether gets, as JSON in its arguments.
 type Call struct {
 	SSH     []string `json:"ssh"`
 	Host    string   `json:"host"`
 	Program string   `json:"program"`
 	Order   Order    `json:"order"` // without secret and attempt, which the launcher gives as to any worker
+}
+
+// maxWord is the size of an argument of gvw remote tether. Linux takes 128 KiB at most.
+const maxWord = 64 << 10
+
+// Words returns the arguments of gvw that start a tether for this call. The JSON may be longer than an argument may be, so
+// it is divided.
+func (c *Call) Words() ([]string, error) {
+	text, err := json.Marshal(c)
+	words := []string{"remote", "tether"}
+	for part := range slices.Chunk(text, maxWord) {
+		words = append(words, string(part))
+	}
+	return words, err
 }
 
 // cleanup is the time that each process has to end its worker after a signal.
@@ -37,8 +53,8 @@ func Command(ctx context.Context, p *cli.Process, _ *cli.Command, args []string)
 		return fmt.Errorf("cannot find this program to start a worker: %w", err)
 	}
 	switch {
-	case len(args) == 2 && args[0] == "tether":
-		return tether(ctx, p, args[1])
+	case len(args) >= 2 && args[0] == "tether":
+		return tether(ctx, p, strings.Join(args[1:], ""))
 	case len(args) == 1 && args[0] == "front":
 		return Front(ctx, p.Stdin, p.Stdout, os.TempDir(), self, p.Env)
 	case len(args) == 2 && args[0] == "keep":

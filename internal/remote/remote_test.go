@@ -12,8 +12,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -59,7 +61,7 @@ func work(args []string) {
 			}
 			time.Sleep(10 * time.Millisecond)
 		}
-		fmt.Println("and the rest")
+		fmt.Printf("and the rest, %d words\n", len(args))
 	}
 	if code < 0 {
 		_ = syscall.Kill(os.Getpid(), syscall.Signal(-code))
@@ -222,6 +224,28 @@ func TestSilence(t *testing.T) {
 			t.Errorf("lost after %v, want %v at most and little less", took, silentAfter)
 		}
 	})
+}
+
+// A tether starts a worker with more arguments than one word of a command holds.
+func TestTetherManyArguments(t *testing.T) {
+	tether, _, dir := tethered(t, "0", "hello")
+	order := tether.Order
+	order.Secret = nil
+	for i := range 4000 {
+		order.Args = append(order.Args, fmt.Sprintf("/data/%s/part-%05d", strings.Repeat("é<", 20), i))
+	}
+	order.Args = slices.Insert(order.Args, 3, filepath.Join(dir, "client")) // the file that the worker waits for
+	call := Call{SSH: tether.SSH, Host: tether.Host, Program: tether.Program, Order: order}
+	words, err := call.Words()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0], words...)
+	cmd.Env = append(os.Environ(), "TMPDIR="+dir)
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), fmt.Sprintf("and the rest, %d words", len(order.Args)-1)) {
+		t.Errorf("%v\n%.2000s", err, out)
+	}
+	noFiles(t, dir)
 }
 
 // A new attempt ends the worker of the one before, which the job has lost.

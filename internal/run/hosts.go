@@ -5,7 +5,6 @@ package run
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -149,8 +148,8 @@ func (h *remoteHosts) command(self, run string, process, ranks int, w *cli.Setti
 			Ranks: h.ranksBeside(process, ranks), Threads: threadsOf(w),
 		},
 	}
-	text, err := json.Marshal(call)
-	return self, []string{"remote", "tether", string(text)}, err
+	words, err = call.Words()
+	return self, words, err
 }
 
 // ranksBeside returns the number of ranks on the host of a process. Spares wait, so they do not count.

@@ -5,6 +5,7 @@ package run
 import (
 	"encoding/json"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/gvw-project/gvw/internal/cli"
@@ -24,7 +25,7 @@ func TestOrdersHaveTheRanksOfTheHost(t *testing.T) {
 			t.Fatal(err)
 		}
 		var call remote.Call
-		if err := json.Unmarshal([]byte(words[2]), &call); err != nil {
+		if err := json.Unmarshal([]byte(strings.Join(words[2:], "")), &call); err != nil {
 			t.Fatal(err)
 		}
 		if o := call.Order; o.Ranks != want || o.Threads != 3 {
