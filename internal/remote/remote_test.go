@@ -353,6 +353,9 @@ func TestHosts(t *testing.T) {
 		"[::1]:2":                      "::1 ::1",
 		"fe80::1":                      "fe80::1",
 		"a\r\nb":                       "a b",
+		"a # old, slow\nb,c":           "a b c",
+		"user@[fe80::1]:2":             "user@fe80::1 user@fe80::1",
+		"user@[fe80::1]":               "user@fe80::1",
 	} {
 		got, err := Hosts(list)
 		if err != nil || strings.Join(got, " ") != want {
@@ -361,7 +364,7 @@ func TestHosts(t *testing.T) {
 	}
 	for list, want := range map[string]string{
 		"": "no host", "#x": "no host", "a b": "want HOST", "a:0": "from 1 on", "a:x": "from 1 on", "a slots=": "from 1 on",
-		"-oProxyCommand=x": "no name", ":2": "no name", "a:5000": "more than 4096",
+		"-oProxyCommand=x": "no name", ":2": "no name", "[-x]:2": "no name", "user@:2": "no name", "#x\na,,b:0": "host 2", "a:5000": "more than 4096",
 	} {
 		if got, err := Hosts(list); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, %v; want %q", list, got, err, want)
@@ -390,7 +393,7 @@ func TestHostsForms(t *testing.T) {
 }
 
 func FuzzHosts(f *testing.F) {
-	for _, list := range []string{"a,b:2", "a slots=3\n#", "[::1]:2", "-x"} {
+	for _, list := range []string{"a,b:2", "a slots=3\n#", "[::1]:2", "-x", "a@[::1]:2 # b,c"} {
 		f.Add(list)
 	}
 	f.Fuzz(func(t *testing.T, list string) {

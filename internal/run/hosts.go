@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/gvw-project/gvw/internal/cli"
@@ -51,7 +52,7 @@ func hostsOf(s *cli.Settings) (*remoteHosts, error) {
 	switch {
 	case err == nil:
 		text = string(content)
-	case !errors.Is(err, fs.ErrNotExist) || strings.Contains(text, "/"):
+	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENAMETOOLONG) || strings.Contains(text, "/"):
 		return nil, cli.Usagef("--hosts: %w", err)
 	}
 	of, err := remote.Hosts(text)

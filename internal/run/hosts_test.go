@@ -12,6 +12,19 @@ import (
 	"github.com/gvw-project/gvw/internal/remote"
 )
 
+// A list of hosts may be longer than the name of a file.
+func TestLongListOfHosts(t *testing.T) {
+	table := testTable()
+	s, err := cli.Parse(table.Commands[0].Sets[0], []string{"--hosts", strings.Repeat("127.0.0.1,", 500), "--address", "127.0.0.1"}, nil, os.ReadFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := hostsOf(s)
+	if err != nil || len(h.of) != 500 {
+		t.Errorf("got %+v, %v; want 500 hosts", h, err)
+	}
+}
+
 // The ranks of a host share its processors, and a spare has the share of a rank.
 func TestOrdersHaveTheRanksOfTheHost(t *testing.T) {
 	w, err := cli.Parse(testTable().Learner, []string{"-d", "x", "--hogwild", "3"}, nil, os.ReadFile)
