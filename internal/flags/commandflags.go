@@ -259,7 +259,7 @@ var Search = []*cli.Spec{
 	{Name: "resource", Kind: cli.Text, Category: catSearch, Arg: "WHAT", Choices: []string{"passes", "examples"}, Help: "what asha and hyperband give to a trial in parts; passes if there are several"},
 	{Name: "max_resource", Kind: cli.Integer, Positive: true, Category: catSearch, Arg: "N", Help: "its greatest amount; that of the command if left out"},
 	{Name: "min_resource", Kind: cli.Integer, Positive: true, Category: catSearch, Arg: "N", Help: "its least amount: 1 pass, 2 without --valid, or 1/ETA^3 of the examples if left out"},
-	{Name: "eta", Kind: cli.Integer, Category: catSearch, Arg: "ETA", Def: "3", Max: 100, Positive: true, Help: "1/ETA of the trials get ETA times as much"},
+	{Name: "eta", Kind: cli.Integer, Category: catSearch, Arg: "ETA", Def: "3", Max: 100, Positive: true, Help: "1/ETA of the trials get ETA times as much; 2 or more"},
 	{Name: "tolerance", Kind: cli.Float, Positive: true, Category: catSearch, Arg: "X", Def: "0.01", Help: "relative size of the range at which golden ends"},
 	{Name: "quiet", Kind: cli.Boolean, Category: catSearch, Help: "no line for each training"},
 	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},

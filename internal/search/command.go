@@ -190,6 +190,9 @@ func (pl *plan) ration(c *cli.Context) error {
 		h.Rungs, h.Eta = []int{0}, 0
 		return nil
 	}
+	if h.Eta < 2 {
+		return cli.Usagef("--eta %d: want 2 or more, since 1/ETA of the trials of a rung continue", h.Eta)
+	}
 	h.Resource = c.String("resource")
 	if h.Resource == "" {
 		h.Resource = "examples"
