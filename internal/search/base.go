@@ -46,6 +46,11 @@ func readBase(p *cli.Process, t *cli.Table, words []string) (*base, error) {
 			return nil, cli.Usagef("--%s has no place in a search", name)
 		}
 	}
+	for _, name := range trialFiles {
+		if value := s.Get(name); slices.Contains(files.StdoutNames, value) {
+			return nil, cli.Usagef("--%s %s: stdout has the table of a search: give a file", name, value)
+		}
+	}
 	if !s.Has("data") {
 		return nil, cli.Usagef("gvw search: -d is missing after --: each trial reads the examples")
 	}
