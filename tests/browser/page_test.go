@@ -266,6 +266,39 @@ func synthetic(total int) func() protocol.ServerStatus {
 	}
 }
 
+// TestManyEvents opens the page of a job whose ranks have another attempt in every snapshot: the log shows the newest 1,000
+// events.
+func TestManyEvents(t *testing.T) {
+	t.Parallel()
+	c := startChromium(t)
+	status, tick := synthetic(100), uint64(0)
+	s, err := site.Start(site.Config{Page: page.Config{Source: func() protocol.ServerStatus {
+		st := status()
+		tick++
+		for i := range st.Jobs[0].Ranks {
+			st.Jobs[0].Ranks[i].Attempt += 1000 * tick
+		}
+		return st
+	}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	base, _, _ := strings.Cut(s.URL, "/login")
+	c.visit(s.URL)
+	const newest = "document.getElementById('log').firstChild.textContent"
+	c.until("the log is full", "document.getElementById('log').children.length === 1000")
+	for range 2 {
+		c.eval("window.seen = "+newest, nil)
+		c.until("the log has newer events", newest+" !== window.seen && document.getElementById('log').children.length === 1000")
+	}
+	c.clean(base)
+}
+
 // TestThousandRanks measures the page with a thousand ranks, all of which change twice a second.
 func TestThousandRanks(t *testing.T) {
 	t.Parallel()

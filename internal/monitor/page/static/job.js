@@ -8,7 +8,7 @@ export class Job {
   }
 
   reset() {
-    Object.assign(this, { at: 0, known: false, options: '', rows: [], spans: [], marks: [], events: [], points: [], previous: null, parents: [], waits: [], recoveries: [], times: null, classes: [], edges: [], received: performance.now() });
+    Object.assign(this, { at: 0, known: false, options: '', rows: [], spans: [], marks: [], events: [], droppedEvents: 0, points: [], previous: null, parents: [], waits: [], recoveries: [], times: null, classes: [], edges: [], received: performance.now() });
   }
 
   // apply takes over a message, and returns which parts have changed.
@@ -36,7 +36,7 @@ export class Job {
       this.events.push({ at: e[0], kind: e[1], rank: e[2], text: e[3] });
       if (e[1] === 4) this.recoveries.push(e[0]);
     }
-    if (this.events.length > 1000) this.events.splice(0, this.events.length - 1000);
+    if (this.events.length > 1000) this.droppedEvents += this.events.splice(0, this.events.length - 1000).length;
     if (m.points) this.points.splice(m.from, Infinity, ...m.points);
     if (m.previous) this.previous = m.previous;
     if (m.parents) this.parents = m.parents;

@@ -83,11 +83,11 @@ function listJobs() {
 
 function listEvents() {
   const log = $('log');
-  for (const e of job.events.slice(shownEvents)) {
+  for (const e of job.events.slice(Math.max(0, shownEvents - job.droppedEvents))) {
     const li = make('li', { className: 'k' + e.kind }, make('time', {}, span(e.at)), make('b', { ariaHidden: 'true' }, kinds[e.kind]), make('span', {}, e.text));
     log.prepend(li);
   }
-  shownEvents = job.events.length;
+  shownEvents = job.droppedEvents + job.events.length;
   while (log.children.length > 1000) log.lastChild.remove();
 }
 
