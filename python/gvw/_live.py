@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import http.client
 import http.cookiejar
 import json
 import sys
@@ -92,7 +94,8 @@ class JobPlots:
         """Follow the newest job of a page until it has ended.
 
         `url` is the link that `gvw run --http` or `spanning_tree --http` prints, which works once,
-        or the page's address; `token` is that of --http_token_file.
+        or the page's address; `token` is that of --http_token_file. An OSError is raised if the
+        server ends before the job does.
         """
         self._begin()
         self._follow(url, token, until_end=True)
@@ -135,19 +138,21 @@ class JobPlots:
                 number = self._state.number
                 request = urllib.request.Request(f"{base}?job={number}" if number else base, headers=headers)
                 with opener.open(request, timeout=30) as stream:
-                    more = self._read(stream, until_end)
+                    # The server ends the stream of a client that reads slowly, which then connects again.
+                    with contextlib.suppress(OSError, http.client.HTTPException):
+                        more = self._read(stream, until_end)
             except OSError:
                 if until_end:
                     raise
                 return  # the server has ended
 
     def _read(self, stream: Any, until_end: bool) -> bool:
-        """Read a stream. Report whether to connect again, to the stream of another job."""
+        """Read a stream. Report whether to connect again, to this stream or to that of another job."""
         for line in stream:
             if self._stopped:
                 return False
-            if not line.startswith(b"data: "):
-                continue
+            if not line.startswith(b"data: ") or not line.endswith(b"\n"):
+                continue  # a line may be cut off with the stream
             message = json.loads(line[6:])
             if message.get("job", {}).get("n") == self._state.number:
                 self._state.apply(message["job"])
@@ -166,4 +171,4 @@ class JobPlots:
                 self._ended.set()
                 if until_end:
                     return False
-        return False
+        return True

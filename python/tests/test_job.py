@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import http.server
+import json
 import signal
 import subprocess
 import time
@@ -77,6 +79,46 @@ def test_plots_apply_the_messages():
     lane = [float(rect.attrib["width"]) for rect in picture.findall("svg:g[@class='lanes']/svg:rect", NAMES)]
     times = [float(rect.attrib["width"]) for rect in picture.findall("svg:g[@class='times']/svg:rect", NAMES)]
     assert lane == [280, 280] and times == [56, 112, 168, 224]
+
+
+class Streams(http.server.BaseHTTPRequestHandler):
+    """A server with a stream for each connection, of the messages of the test. It refuses further connections."""
+
+    def do_GET(self):
+        if not self.server.streams:
+            self.send_error(503)
+            return
+        stream = self.server.streams.pop(0)
+        self.send_response(200)
+        self.end_headers()
+        if stream is None:  # the connection is cut off
+            self.wfile.write(b'data: {"jobs": [')
+        for message in stream or []:
+            self.wfile.write(f"data: {json.dumps(message)}\n\n".encode())
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_plots_connect_again(ends):
+    """A page disconnects a client that reads slowly. That is not the end of the job."""
+    job = {"n": 1, "name": "7", "total": 1, "state": "wired"}
+    whole = {"rows": [[0, 3, -1, 0]], "spans": [], "marks": [], "events": [], "waits": [], "n": 1, "at": 200, "full": True, "total": 1, "options": "", "parents": [-1]}
+    last = [{"jobs": [job | {"ended": 300, "outcome": "finished"}], "job": whole | {"at": 300}}]
+    with http.server.HTTPServer(("127.0.0.1", 0), Streams) as server, ThreadPoolExecutor(1) as threads:
+        server.streams = [[{"jobs": [job]}], [{"jobs": [job], "job": whole}], None, *([last] if ends else [])]
+        threads.submit(server.serve_forever)
+        try:
+            plots, url = JobPlots(), f"http://127.0.0.1:{server.server_port}"
+            if ends:
+                plots.watch(url)
+            else:
+                with pytest.raises(OSError):
+                    plots.watch(url)
+        finally:
+            server.shutdown()
+    assert not server.streams and plots._state.at == (300 if ends else 200)
 
 
 def test_a_failure_names_its_cause(problem):
