@@ -489,7 +489,9 @@ bytes, then the elements, all little-endian. docs/allreduce.md has examples.
 stdin as a vector, one a line, sends it to some other ranks, and writes the mean of it and
 of the models that have arrived.
 
-  mkfifo models; ./train part.2 < models | gvw malt --graph halton --sync ssp:4       --span_server gateway --unique_id 7 --total 4 --node 2 > models
+  mkfifo models
+  ./train part.2 < models | gvw malt --graph halton --sync ssp:4 \
+      --span_server gateway --unique_id 7 --total 4 --node 2 > models
 `,
 				After: `
 Without cluster options it is a job of one rank, and writes what it reads. Frames are

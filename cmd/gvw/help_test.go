@@ -45,3 +45,17 @@ func TestHelpIsOneScreen(t *testing.T) {
 		}
 	}
 }
+
+// The lines of a command's help fit common terminals: an example without its line break would be longer.
+func TestHelpOfCommandsIsNarrow(t *testing.T) {
+	const columns = 90
+	for _, c := range commands().Commands {
+		for _, s := range c.Sets {
+			for line := range strings.Lines(s.Page(true)) {
+				if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > columns {
+					t.Errorf("%s: %d columns, want at most %d: %s", s.At, n, columns, line)
+				}
+			}
+		}
+	}
+}
