@@ -3,6 +3,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"net/http"
@@ -16,14 +17,35 @@ const (
 	idleTimeout = time.Minute
 )
 
-// Dial connects to a server. All reads and writes on the connection have a limit.
-func Dial(ctx context.Context, network, address string) (net.Conn, error) {
-	d := net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}
-	c, err := d.DialContext(ctx, network, address)
+// Dialer connects to servers. All reads and writes on its connections have a limit.
+type Dialer struct {
+	// Idle is the limit for a read or write to transfer the next byte; 0: one minute.
+	Idle time.Duration
+	// Connect makes a connection without limits; nil: by TCP.
+	Connect func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+// Dial connects to a server.
+func (d Dialer) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	connect := d.Connect
+	if connect == nil {
+		connect = dialTCP
+	}
+	c, err := connect(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
-	return &limited{Conn: c, idle: idleTimeout}, nil
+	return &limited{Conn: c, idle: cmp.Or(d.Idle, idleTimeout)}, nil
+}
+
+func dialTCP(ctx context.Context, network, address string) (net.Conn, error) {
+	d := net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}
+	return d.DialContext(ctx, network, address)
+}
+
+// Dial connects to a server with the limits of the zero Dialer.
+func Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	return Dialer{}.Dial(ctx, network, address)
 }
 
 // Transport returns a transport for HTTP whose every step has a limit. Its bodies are the stored
@@ -41,6 +63,8 @@ func Transport() *http.Transport {
 
 // limited is a connection on which every read and write has a deadline. The first
 // that fails closes it: a late response would be taken for that of the next request.
+// A write also extends a running read: net/http waits for the response to an upload while it
+// sends the body.
 type limited struct {
 	net.Conn
 	idle time.Duration
@@ -58,7 +82,7 @@ func (c *limited) Read(b []byte) (int, error) {
 }
 
 func (c *limited) Write(b []byte) (int, error) {
-	if err := c.SetWriteDeadline(time.Now().Add(c.idle)); err != nil {
+	if err := c.SetDeadline(time.Now().Add(c.idle)); err != nil {
 		return 0, err
 	}
 	n, err := c.Conn.Write(b)

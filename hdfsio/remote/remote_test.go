@@ -516,6 +516,41 @@ func TestBlocksAreUnknown(t *testing.T) {
 	}
 }
 
+// A read waits for the response to what is written meanwhile, up to its limit after the last write.
+func TestWritesExtendReads(t *testing.T) {
+	for pause, want := range map[time.Duration]error{50 * time.Second: nil, 70 * time.Second: os.ErrDeadlineExceeded} {
+		synctest.Test(t, func(t *testing.T) {
+			near, far := net.Pipe()
+			c, err := Dialer{Connect: func(context.Context, string, string) (net.Conn, error) { return near, nil }}.Dial(t.Context(), "tcp", "h")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			go func() {
+				defer far.Close()
+				_, _ = io.ReadFull(far, make([]byte, 10))
+				time.Sleep(pause)
+				_, _ = far.Write([]byte("y"))
+			}()
+			read := make(chan error, 1)
+			go func() {
+				_, err := c.Read(make([]byte, 1))
+				read <- err
+			}()
+			for range 10 {
+				time.Sleep(50 * time.Second)
+				if _, err := c.Write([]byte("x")); err != nil {
+					t.Error(err)
+				}
+			}
+			if err := <-read; !errors.Is(err, want) {
+				t.Errorf("a response %v after the last write: got %v, want %v", pause, err, want)
+			}
+			time.Sleep(pause) // the server ends
+		})
+	}
+}
+
 // A connection ends with its first failure, and a timeout is a failure.
 func TestConnectionsHaveAnEnd(t *testing.T) {
 	a, b := net.Pipe()

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"path"
@@ -38,6 +39,8 @@ type Config struct {
 	Kerberos *kerberos.Login
 	// Roots are the authorities that TLS trusts; nil: the system's.
 	Roots *tls.Config
+
+	connect func(ctx context.Context, network, address string) (net.Conn, error) // of tests; nil: by TCP
 }
 
 // Validate reports all missing fields.
@@ -63,14 +66,18 @@ func (c Config) Validate() error {
 const (
 	maxAnswer  = 1 << 30
 	maxRefusal = 1 << 20
-	// A data node responds to a write when all data is on disk.
-	headerTimeout = 2 * time.Minute
+	// askTimeout is the limit for the head of a response, except to a write.
+	askTimeout = time.Minute
+	// writeTimeout is the limit for a data node to accept the next byte of a write, and then to
+	// respond: it does so when all data is on disk.
+	writeTimeout = 2 * time.Minute
 )
 
 // Client is a remote.Backend over HTTP.
 type Client struct {
 	cfg    Config
 	http   *http.Client
+	writes *http.Client // sends data to data nodes
 	active atomic.Int64 // index of the name node that responded last
 
 	mu    sync.Mutex
@@ -87,20 +94,24 @@ func New(cfg Config) (*Client, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	t := &http.Transport{
-		DialContext:           remote.Dial,
-		TLSClientConfig:       cfg.Roots,
-		TLSHandshakeTimeout:   15 * time.Second,
-		ResponseHeaderTimeout: headerTimeout,
-		IdleConnTimeout:       30 * time.Second,
-		DisableCompression:    true,
-	}
-	return &Client{cfg: cfg, http: &http.Client{
-		Transport: t,
+	return &Client{cfg: cfg, http: cfg.client(askTimeout), writes: cfg.client(writeTimeout)}, nil
+}
+
+// client returns a client for HTTP whose connections have the limit idle.
+func (c Config) client(idle time.Duration) *http.Client {
+	return &http.Client{
+		Transport: &http.Transport{
+			DialContext:           remote.Dialer{Idle: idle, Connect: c.connect}.Dial,
+			TLSClientConfig:       c.Roots,
+			TLSHandshakeTimeout:   15 * time.Second,
+			ResponseHeaderTimeout: idle,
+			IdleConnTimeout:       30 * time.Second,
+			DisableCompression:    true,
+		},
 		// Redirects are followed explicitly: they lead from a name node to a data node,
 		// once, and data is sent only there.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}, nil
+	}
 }
 
 func (c *Client) String() string { return "webhdfs" }
@@ -111,6 +122,7 @@ func (c *Client) Seeks() bool { return true }
 // Close closes the idle connections.
 func (c *Client) Close() error {
 	c.http.CloseIdleConnections()
+	c.writes.CloseIdleConnections()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.login != nil {
@@ -194,7 +206,7 @@ func (c *Client) askNode(method, to string) (*http.Response, error) {
 			return nil, err
 		}
 	}
-	return c.send(req)
+	return c.send(c.http, req)
 }
 
 // authenticate adds the client's ticket to a request (RFC 4559). The ticket is kept from request to request; a new
@@ -226,13 +238,15 @@ func (c *Client) one(method, to string, body io.Reader) (*http.Response, error) 
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/octet-stream")
+		return c.send(c.writes, req)
 	}
-	return c.send(req)
+	return c.send(c.http, req)
 }
 
-// send sends a request and returns its response, which is a success or a redirect.
-func (c *Client) send(req *http.Request) (*http.Response, error) {
-	res, err := c.http.Do(req)
+// send sends a request by a client for HTTP and returns its response, which is a success or a
+// redirect.
+func (c *Client) send(by *http.Client, req *http.Request) (*http.Response, error) {
+	res, err := by.Do(req)
 	if err != nil {
 		return nil, c.silent(err)
 	}
