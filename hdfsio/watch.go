@@ -26,7 +26,8 @@ const (
 // from it.
 //
 // Files that are not regular are read directly and written without a limit: a pipe may have
-// no data for hours.
+// no data for hours. A commit to a file system of other machines is logged, but has no limit
+// here: it copies the whole file, and the file system ends a copy without progress.
 type Watched struct {
 	FS
 	// Within is the limit of a call; 0: none.
@@ -67,7 +68,11 @@ func (w *Watched) Create(ctx context.Context, name string) (File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newWatchedFile(w.calls(context.WithoutCancel(ctx), name, within), made), nil
+	f := newWatchedFile(w.calls(context.WithoutCancel(ctx), name, within), made)
+	if caps, err := w.Caps(name); err == nil && !caps.Near {
+		f.copies = true
+	}
+	return f, nil
 }
 
 // Stat describes a file or directory.
@@ -145,6 +150,8 @@ type watchedFile struct {
 	buf   []byte // copy of the data of the current write: the caller may reuse its buffer after an error
 	n     int    // bytes written by the current write
 	write func() error
+
+	copies bool // a commit copies the file to other machines
 }
 
 func newWatchedFile(calls *Calls, file File) *watchedFile {
@@ -175,6 +182,9 @@ func (f *watchedFile) CommitNew() error { return f.finish(f.file.CommitNew) }
 func (f *watchedFile) finish(commit func() error) error {
 	if f.calls.left != nil {
 		return f.calls.left
+	}
+	if f.copies {
+		f.calls.within = 0
 	}
 	return f.calls.Last("write", commit)
 }

@@ -20,7 +20,10 @@ type hanging struct {
 	Local
 	op      string
 	release chan struct{}
+	far     bool // files are on other machines
 }
+
+func (h *hanging) Caps(string) (Caps, error) { return Caps{Seek: true, Near: !h.far}, nil }
 
 func (h *hanging) wait(op string) {
 	if op == h.op {
@@ -122,6 +125,28 @@ func TestHungFileSystems(t *testing.T) {
 			if err != nil || len(left) > 1 || len(left) == 1 && left[0].Name() != "model" {
 				t.Errorf("%s: there are %v, %v", op, left, err)
 			}
+		})
+	}
+}
+
+// TestNoLimitOnCopies: a commit to other machines copies the file, which may take longer than
+// Within. All other calls have the limit.
+func TestNoLimitOnCopies(t *testing.T) {
+	for _, op := range []string{"stat", "create", "write", "commit", "list", "remove"} {
+		dir := t.TempDir()
+		synctest.Test(t, func(t *testing.T) {
+			h := &hanging{op: op, release: make(chan struct{}), far: true}
+			time.AfterFunc(time.Hour, func() { close(h.release) })
+			began := time.Now()
+			err := writeAll(&Watched{FS: h, Within: time.Minute}, dir)
+			took := time.Since(began)
+			if op == "commit" && (err != nil || took != time.Hour) {
+				t.Errorf("a commit of an hour: got %v after %v", err, took)
+			}
+			if op != "commit" && (!errors.Is(err, ErrHung) || took != time.Minute) {
+				t.Errorf("%s: got %v after %v, want ErrHung after a minute", op, err, took)
+			}
+			time.Sleep(2 * time.Hour) // calls that were abandoned return
 		})
 	}
 }
