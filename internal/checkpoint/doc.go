@@ -31,7 +31,8 @@
 //	    76     …  the run key, the text, then the state in blocks: length u32, CRC-32C u32,
 //	              bytes; one of length 0 is the last, and carries the CRC-32C of all of it
 //
-// A file that is incomplete, or that belongs to other options, is ignored and kept. A file
+// A file that is incomplete, or that belongs to other options, is ignored and kept. It is an
+// error if the newest file cannot be opened or read, because it may be complete. A file
 // of another run counts only if the user has requested to resume, and only until this run
 // has a checkpoint of its own; the last one written is used. If the user has requested
 // to resume and all files belong to other options, that is an error. This package does not

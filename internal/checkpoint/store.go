@@ -14,6 +14,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce"
@@ -40,7 +41,7 @@ type Store struct {
 	Log *slog.Logger
 
 	owner allreduce.Owner
-	whole []found // complete checkpoints, found or written
+	whole []found // complete checkpoints, found or written, and those that cannot be read
 }
 
 func (s *Store) context() context.Context {
@@ -52,11 +53,12 @@ func (s *Store) context() context.Context {
 
 var _ allreduce.Checkpoints = (*Store)(nil)
 
-// found is a complete checkpoint.
+// found is a complete checkpoint, or one that cannot be read.
 type found struct {
 	name     string
 	modified time.Time
 	header
+	unreadable error // nil: complete
 }
 
 // Own sets the owner of the checkpoints that count.
@@ -73,6 +75,9 @@ func (s *Store) Newest() (step uint64, err error) {
 	}
 	var other *CheckpointMismatchError
 	for _, f := range slices.Backward(s.whole) {
+		if f.unreadable != nil {
+			return 0, fmt.Errorf("the newest checkpoint cannot be read: %w; to go on without it, remove the file", f.unreadable)
+		}
 		if why := s.mismatch(f.header); why != nil {
 			s.ignore(f.name, why)
 			if other == nil {
@@ -122,7 +127,7 @@ func (s *Store) writable() error {
 // Load reads the newest checkpoint with that number of steps.
 func (s *Store) Load(step uint64, read func(io.Reader) error) error {
 	for _, f := range slices.Backward(s.whole) {
-		if f.at.Step != step || s.mismatch(f.header) != nil {
+		if f.unreadable != nil || f.at.Step != step || s.mismatch(f.header) != nil {
 			continue
 		}
 		in, err := s.FS.Open(s.context(), f.name, 0)
@@ -148,7 +153,7 @@ func (s *Store) Load(step uint64, read func(io.Reader) error) error {
 // which another attempt may need.
 func (s *Store) Save(at client.Point, write func(io.Writer) error, lease func() error) error {
 	h := header{options: s.owner.Options, at: at, generation: s.owner.Generation, run: s.owner.Run, text: s.owner.Text}
-	name := fmt.Sprintf("%s%s.g%d.e%d.%d.s%d", s.Path, runMark(h.run), h.generation, at.Epoch.Term, at.Epoch.N, at.Step)
+	name := s.nameOf(h)
 	out, err := s.FS.Create(s.context(), name)
 	if err != nil {
 		return fmt.Errorf("checkpoint %s: %w", name, err)
@@ -190,7 +195,7 @@ func (s *Store) prune() error {
 // mine returns the checkpoints of this run, the oldest first.
 func (s *Store) mine() (mine []found) {
 	for _, f := range s.whole {
-		if f.options == s.owner.Options && f.run == s.owner.Run {
+		if f.unreadable == nil && f.options == s.owner.Options && f.run == s.owner.Run {
 			mine = append(mine, f)
 		}
 	}
@@ -249,6 +254,23 @@ func runMark(run string) string { return fmt.Sprintf(".r%.4x", sha256.Sum256([]b
 
 const anyPoint = ".g*.e*.s*"
 
+// nameOf returns the name of the file of a checkpoint.
+func (s *Store) nameOf(h header) string {
+	return fmt.Sprintf("%s%s.g%d.e%d.%d.s%d", s.Path, runMark(h.run), h.generation, h.at.Epoch.Term, h.at.Epoch.N, h.at.Step)
+}
+
+// isOwn returns the age of a checkpoint of this run, by its name, and whether it is one.
+func (s *Store) isOwn(name string) (h header, own bool) {
+	h.run = s.owner.Run
+	mark := runMark(h.run)
+	at := strings.LastIndex(name, mark)
+	if at < 0 {
+		return h, false
+	}
+	_, err := fmt.Sscanf(name[at+len(mark):], ".g%d.e%d.%d.s%d", &h.generation, &h.at.Epoch.Term, &h.at.Epoch.N, &h.at.Step)
+	return h, err == nil && strings.HasSuffix(s.nameOf(h), name[at:])
+}
+
 // mismatch returns the reason why this job must not continue from a checkpoint; nil: it may.
 func (s *Store) mismatch(h header) error {
 	switch {
@@ -262,7 +284,8 @@ func (s *Store) mismatch(h header) error {
 	return nil
 }
 
-// look finds the complete checkpoints.
+// look finds the complete checkpoints, and those that may count but cannot be read: they may be
+// complete once the file system works.
 func (s *Store) look() error {
 	infos, err := s.list()
 	if err != nil {
@@ -270,15 +293,21 @@ func (s *Store) look() error {
 	}
 	s.whole = nil
 	for _, info := range infos {
-		h, err := s.check(info.Name)
-		if errors.Is(err, hdfsio.ErrHung) {
-			return fmt.Errorf("checkpoint %s: %w", info.Name, err) // it may be valid once the file system works
+		h, unreadable, err := s.check(info.Name)
+		if unreadable {
+			if errors.Is(err, hdfsio.ErrHung) {
+				return fmt.Errorf("checkpoint %s: %w", info.Name, err) // the next file would hang, too
+			}
+			if h, own := s.isOwn(info.Name); own || s.Resume {
+				s.whole = append(s.whole, found{info.Name, info.Modified, h, err})
+				continue
+			}
 		}
 		if err != nil {
 			s.ignore(info.Name, err)
 			continue
 		}
-		s.whole = append(s.whole, found{info.Name, info.Modified, h})
+		s.whole = append(s.whole, found{info.Name, info.Modified, h, nil})
 	}
 	s.sort()
 	return nil
@@ -318,17 +347,38 @@ func (s *Store) headerOf(name string) (header, error) {
 	return h, errors.Join(err, in.Close())
 }
 
-// check reads a whole checkpoint.
-func (s *Store) check(name string) (header, error) {
+// check reads a whole checkpoint. It also reports whether the error is that of the file system,
+// and not of the contents of a file.
+func (s *Store) check(name string) (h header, unreadable bool, err error) {
 	in, err := s.FS.Open(s.context(), name, 0)
 	if err != nil {
-		return header{}, err
+		// Another attempt may have removed it, and a directory is no checkpoint.
+		unreadable = !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.EISDIR)
+		return h, unreadable, err
 	}
-	r, h, err := newReader(in)
+	kept := &errorKeeper{r: in}
+	r, h, err := newReader(kept)
 	if err == nil {
 		_, err = io.Copy(io.Discard, r)
 	}
-	return h, errors.Join(err, in.Close())
+	if failed := errors.Join(kept.err, in.Close()); failed != nil {
+		return h, true, failed
+	}
+	return h, false, err
+}
+
+// errorKeeper keeps the error of a reader, unless that is io.EOF.
+type errorKeeper struct {
+	r   io.Reader
+	err error
+}
+
+func (k *errorKeeper) Read(b []byte) (int, error) {
+	n, err := k.r.Read(b)
+	if err != nil && err != io.EOF {
+		k.err = err
+	}
+	return n, err
 }
 
 func (s *Store) ignore(name string, why error) {

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/iotest"
+
+	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/hdfsio"
+)
+
+// refusing is a file system on which some files cannot be opened or read.
+type refusing struct {
+	hdfsio.FS
+	open, read map[string]error // by the end of the name
+}
+
+func (r refusing) Open(ctx context.Context, name string, offset int64) (io.ReadCloser, error) {
+	for end, err := range r.open {
+		if strings.HasSuffix(name, end) {
+			return nil, &hdfsio.Error{Op: "open", Name: name, Err: err}
+		}
+	}
+	in, err := r.FS.Open(ctx, name, offset)
+	for end, failed := range r.read {
+		if strings.HasSuffix(name, end) {
+			half := io.LimitReader(in, 100)
+			return struct {
+				io.Reader
+				io.Closer
+			}{io.MultiReader(half, iotest.ErrReader(&hdfsio.Error{Op: "read", Name: name, Err: failed})), in}, err
+		}
+	}
+	return in, err
+}
+
+// A checkpoint that cannot be read is an error where it may be the newest that counts: a job that
+// ignored it would start from an older one, or from the beginning.
+func TestUnreadableCheckpoints(t *testing.T) {
+	s, _ := store(t)
+	run := *s
+	run.Own(allreduce.Owner{Options: [32]byte{1}, Run: "job_6"})
+	save(t, &run, point(1, 2), "an earlier run")
+	resumed := *s
+	resumed.Resume = true
+	denied := map[string]error{".e1.1.s2": fs.ErrPermission}
+	for _, c := range []struct {
+		what       string
+		by         *Store
+		open, read map[string]error
+		want       error
+		step       uint64
+	}{
+		{"of another run", s, denied, nil, nil, 0},
+		{"of another run, to resume", &resumed, denied, nil, fs.ErrPermission, 0},
+		{"of another run, to resume, in the middle", &resumed, nil, map[string]error{".e1.1.s2": syscall.EIO}, syscall.EIO, 0},
+		{"of another run, to resume, removed meanwhile", &resumed, map[string]error{".e1.1.s2": fs.ErrNotExist}, nil, nil, 0},
+	} {
+		expect(t, c.what, c.by, refusing{s.FS, c.open, c.read}, c.want, c.step)
+	}
+	save(t, s, point(1, 9), "nine")
+	save(t, s, point(2, 4), "four of a later epoch")
+	for _, by := range []*Store{s, &resumed} {
+		for _, failed := range []error{fs.ErrPermission, syscall.EMFILE, context.Canceled} {
+			expect(t, "the newest", by, refusing{s.FS, map[string]error{".e1.2.s4": failed}, nil}, failed, 0)
+			expect(t, "the newest, in the middle", by, refusing{s.FS, nil, map[string]error{".e1.2.s4": failed}}, failed, 0)
+			expect(t, "the one before", by, refusing{s.FS, map[string]error{".e1.1.s9": failed}, nil}, nil, 4)
+			expect(t, "the one before, in the middle", by, refusing{s.FS, nil, map[string]error{".e1.1.s9": failed}}, nil, 4)
+		}
+		expect(t, "of another run", by, refusing{s.FS, denied, nil}, nil, 4)
+		expect(t, "the newest, removed meanwhile", by, refusing{s.FS, map[string]error{".e1.2.s4": fs.ErrNotExist}, nil}, nil, 9)
+	}
+}
+
+// expect compares what Newest returns on a file system. A checkpoint that it returns can be loaded.
+func expect(t *testing.T, what string, by *Store, fsys hdfsio.FS, want error, step uint64) {
+	t.Helper()
+	s := *by
+	s.FS = fsys
+	got, err := s.Newest()
+	if !errors.Is(err, want) || got != step {
+		t.Errorf("%s: got step %d, %v; want %d, %v", what, got, err, step, want)
+	}
+	if want != nil {
+		if _, ok := errors.AsType[*hdfsio.Error](err); !ok || !strings.Contains(err.Error(), "remove the file") {
+			t.Errorf("%s: got %v, want an *hdfsio.Error with a remedy", what, err)
+		}
+	}
+	if got > 0 {
+		if err := s.Load(got, func(r io.Reader) error { _, err := io.Copy(io.Discard, r); return err }); err != nil {
+			t.Errorf("%s: Load: %v", what, err)
+		}
+	}
+}
