@@ -27,6 +27,11 @@ const (
 	roleTimeout = 2 * time.Second
 	// renewBefore is the time before the end of credentials at which they are renewed.
 	renewBefore = 5 * time.Minute
+	// retryAfter is the time after a failed renewal during which old keys are used without another attempt.
+	retryAfter = 10 * time.Second
+	// noneFor is the time during which requests are anonymous before keys are looked for again: a
+	// service may have missed a request.
+	noneFor = time.Minute
 )
 
 // keys are credentials; without an id requests are anonymous.
@@ -41,9 +46,9 @@ type chain struct {
 	env  func(string) string
 	http *http.Client
 
-	mu    sync.Mutex
-	found bool
-	keys  keys
+	mu   sync.Mutex
+	keys keys
+	look time.Time // time at which keys are looked for again; zero with keys: never
 }
 
 func newChain(env func(string) string) *chain {
@@ -54,20 +59,38 @@ func newChain(env func(string) string) *chain {
 func (c *chain) get() (keys, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.found && (c.keys.until.IsZero() || time.Until(c.keys.until) > renewBefore) {
+	now := time.Now()
+	if now.Before(c.look) || c.look.IsZero() && c.keys.id != "" {
 		return c.keys, nil
 	}
+	k, err := c.find()
+	if err == nil && k.id == "" && c.keys.id != "" {
+		err = fmt.Errorf("the keys until %s cannot be renewed: no service has new ones", c.keys.until.UTC().Format(time.RFC3339))
+	}
+	switch {
+	case err != nil && now.Before(c.keys.until):
+		c.look = now.Add(min(retryAfter, c.keys.until.Sub(now)))
+		return c.keys, nil
+	case err != nil:
+		return keys{}, fmt.Errorf("credentials for S3: %w", err)
+	}
+	c.keys, c.look = k, time.Time{}
+	switch {
+	case k.id == "":
+		c.look = now.Add(noneFor)
+	case !k.until.IsZero():
+		c.look = k.until.Add(-renewBefore)
+	}
+	return k, nil
+}
+
+// find asks the chain for new credentials.
+func (c *chain) find() (keys, error) {
 	for _, from := range []func() (keys, error){c.environment, c.file, c.webIdentity, c.container, c.machine} {
-		k, err := from()
-		if err != nil {
-			return keys{}, fmt.Errorf("credentials for S3: %w", err)
-		}
-		if k.id != "" {
-			c.found, c.keys = true, k
-			return k, nil
+		if k, err := from(); err != nil || k.id != "" {
+			return k, err
 		}
 	}
-	c.found, c.keys = true, keys{}
 	return keys{}, nil
 }
 
@@ -176,7 +199,8 @@ func (c *chain) container() (k keys, err error) {
 	return parseRole(text)
 }
 
-// machine asks the metadata service of EC2. Elsewhere there is none, which is no error.
+// machine asks the metadata service of EC2. Elsewhere there is none, which is no error unless it
+// has had keys.
 func (c *chain) machine() (k keys, err error) {
 	if c.env("AWS_EC2_METADATA_DISABLED") == "true" {
 		return k, nil
@@ -184,13 +208,13 @@ func (c *chain) machine() (k keys, err error) {
 	base := cmp.Or(c.env("AWS_EC2_METADATA_SERVICE_ENDPOINT"), "http://169.254.169.254")
 	token, err := c.fetch(http.MethodPut, base+"/latest/api/token", http.Header{"X-aws-ec2-metadata-token-ttl-seconds": {"300"}})
 	if err != nil {
-		return k, nil
+		return k, c.lost(err)
 	}
 	const roles = "/latest/meta-data/iam/security-credentials/"
 	header := http.Header{"X-aws-ec2-metadata-token": {string(token)}}
 	role, err := c.fetch(http.MethodGet, base+roles, header)
 	if err != nil {
-		return k, nil // the machine has no role
+		return k, c.lost(err) // or the machine has no role
 	}
 	name, _, _ := strings.Cut(strings.TrimSpace(string(role)), "\n")
 	text, err := c.fetch(http.MethodGet, base+roles+name, header)
@@ -198,6 +222,14 @@ func (c *chain) machine() (k keys, err error) {
 		return k, fmt.Errorf("the role %s of the machine: %w", name, err)
 	}
 	return parseRole(text)
+}
+
+// lost returns err if there were keys, nil otherwise.
+func (c *chain) lost(err error) error {
+	if c.keys.id == "" {
+		return nil
+	}
+	return fmt.Errorf("the role of the machine: %w", err)
 }
 
 // parseRole parses the credentials of a role.
