@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -155,11 +156,11 @@ func (c *chain) webIdentity() (k keys, err error) {
 	}
 	region := cmp.Or(c.env("AWS_REGION"), c.env("AWS_DEFAULT_REGION"), "us-east-1")
 	base := cmp.Or(c.env("AWS_ENDPOINT_URL_STS"), "https://sts."+region+".amazonaws.com")
-	query := url.Values{
+	form := url.Values{ // in the body: URLs appear in logs
 		"Action": {"AssumeRoleWithWebIdentity"}, "Version": {"2011-06-15"}, "RoleArn": {c.env("AWS_ROLE_ARN")},
 		"RoleSessionName": {cmp.Or(c.env("AWS_ROLE_SESSION_NAME"), "gvw")}, "WebIdentityToken": {strings.TrimSpace(string(token))},
 	}
-	text, err := c.fetch(http.MethodGet, base+"/?"+query.Encode(), nil)
+	text, err := c.fetch(http.MethodPost, base+"/", http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}, strings.NewReader(form.Encode()))
 	if err != nil {
 		return k, fmt.Errorf("the web identity in %s: %w", file, err)
 	}
@@ -192,7 +193,7 @@ func (c *chain) container() (k keys, err error) {
 		}
 		token = strings.TrimSpace(string(text))
 	}
-	text, err := c.fetch(http.MethodGet, at, http.Header{"Authorization": {token}})
+	text, err := c.fetch(http.MethodGet, at, http.Header{"Authorization": {token}}, nil)
 	if err != nil {
 		return k, fmt.Errorf("the role of the container: %w", err)
 	}
@@ -206,18 +207,18 @@ func (c *chain) machine() (k keys, err error) {
 		return k, nil
 	}
 	base := cmp.Or(c.env("AWS_EC2_METADATA_SERVICE_ENDPOINT"), "http://169.254.169.254")
-	token, err := c.fetch(http.MethodPut, base+"/latest/api/token", http.Header{"X-aws-ec2-metadata-token-ttl-seconds": {"300"}})
+	token, err := c.fetch(http.MethodPut, base+"/latest/api/token", http.Header{"X-aws-ec2-metadata-token-ttl-seconds": {"300"}}, nil)
 	if err != nil {
 		return k, c.lost(err)
 	}
 	const roles = "/latest/meta-data/iam/security-credentials/"
 	header := http.Header{"X-aws-ec2-metadata-token": {string(token)}}
-	role, err := c.fetch(http.MethodGet, base+roles, header)
+	role, err := c.fetch(http.MethodGet, base+roles, header, nil)
 	if err != nil {
 		return k, c.lost(err) // or the machine has no role
 	}
 	name, _, _ := strings.Cut(strings.TrimSpace(string(role)), "\n")
-	text, err := c.fetch(http.MethodGet, base+roles+name, header)
+	text, err := c.fetch(http.MethodGet, base+roles+name, header, nil)
 	if err != nil {
 		return k, fmt.Errorf("the role %s of the machine: %w", name, err)
 	}
@@ -244,17 +245,17 @@ func parseRole(text []byte) (keys, error) {
 	return keys{a.AccessKeyID, a.SecretAccessKey, a.Token, a.Expiration}, err
 }
 
-func (c *chain) fetch(method, at string, header http.Header) ([]byte, error) {
-	req, err := http.NewRequest(method, at, nil)
+// fetch makes a request and returns the body of the response. Errors are without the URL, which may
+// have a secret.
+func (c *chain) fetch(method, at string, header http.Header, body io.Reader) ([]byte, error) {
+	req, err := http.NewRequest(method, at, body)
 	if err != nil {
-		return nil, err
+		return nil, withoutURL(err)
 	}
-	if header != nil {
-		req.Header = header
-	}
+	req.Header = header
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, err
+		return nil, withoutURL(err)
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
@@ -262,4 +263,11 @@ func (c *chain) fetch(method, at string, header http.Header) ([]byte, error) {
 		err = fmt.Errorf("the server responded %s", resp.Status)
 	}
 	return text, err
+}
+
+func withoutURL(err error) error {
+	if uerr, ok := errors.AsType[*url.Error](err); ok {
+		return uerr.Err
+	}
+	return err
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -13,6 +14,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/gvw-project/gvw/hdfsio/remote"
 )
 
 // roles is a service of credentials that are valid for an hour: that of machines, of containers or
@@ -92,5 +95,37 @@ func TestRenewal(t *testing.T) {
 			time.Sleep(retryAfter)
 			expect("later", "K3", false)
 		})
+	}
+}
+
+// transport is an http.RoundTripper.
+type transport func(*http.Request) (*http.Response, error)
+
+func (f transport) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+// No URL and no error has the token of a web identity or of a container.
+func TestTokensAreSecret(t *testing.T) {
+	token := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(token, []byte("S3CRET\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for what, env := range map[string]map[string]string{
+		"web identity":   {"AWS_WEB_IDENTITY_TOKEN_FILE": token, "AWS_ROLE_ARN": "arn:role", "AWS_ENDPOINT_URL_STS": "https://sts"},
+		"container":      {"AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://roles/c?t=S3CRET"},
+		"not even a URL": {"AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://roles:x/c?t=S3CRET"},
+	} {
+		c := newChain(func(name string) string { return env[name] })
+		c.http.Transport = transport(func(req *http.Request) (*http.Response, error) {
+			if what == "web identity" {
+				if strings.Contains(req.URL.String(), "S3CRET") || req.ParseForm() != nil || req.PostForm.Get("WebIdentityToken") != "S3CRET" || req.PostForm.Get("RoleArn") != "arn:role" {
+					t.Errorf("%s: the request is %s %s with the form %v", what, req.Method, req.URL, req.PostForm)
+				}
+			}
+			return nil, &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("no route to host")}
+		})
+		_, err := c.get()
+		if err == nil || strings.Contains(err.Error(), "S3CRET") || what != "not even a URL" && (!strings.Contains(err.Error(), "no route") || !remote.Transient(err)) {
+			t.Errorf("%s: got %v, want the reason without the token", what, err)
+		}
 	}
 }

@@ -244,7 +244,7 @@ func TestCredentials(t *testing.T) {
 		"PUT /latest/api/token": []byte("token"),
 		"GET /latest/meta-data/iam/security-credentials/":       []byte("worker\n"),
 		"GET /latest/meta-data/iam/security-credentials/worker": []byte(strings.Replace(role, "ROLE", "MACHINE", 1)),
-		"GET /": []byte(sts),
+		"POST /": []byte(sts),
 	}
 	for want, env := range map[string]map[string]string{
 		"AKID/":    login,
