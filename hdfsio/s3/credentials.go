@@ -103,38 +103,62 @@ func (c *chain) environment() (keys, error) {
 	return k, nil
 }
 
-func (c *chain) file() (keys, error) {
-	k := keys{id: c.profile("aws_access_key_id"), secret: c.profile("aws_secret_access_key"), token: c.profile("aws_session_token")}
-	if p := c.env("AWS_PROFILE"); p != "" && k.id == "" && c.env("AWS_WEB_IDENTITY_TOKEN_FILE") == "" {
+// file returns the keys of the user's profile, all from one file.
+func (c *chain) file() (k keys, err error) {
+	for _, in := range c.profiles() {
+		k = keys{id: in.value("aws_access_key_id"), secret: in.value("aws_secret_access_key"), token: in.value("aws_session_token")}
+		if (k.id == "") != (k.secret == "") {
+			return k, fmt.Errorf("[%s] in %s has only one of aws_access_key_id and aws_secret_access_key, which go together", in.name, in.file)
+		}
+		if k.id != "" {
+			return k, nil
+		}
+	}
+	if p := c.env("AWS_PROFILE"); p != "" && c.env("AWS_WEB_IDENTITY_TOKEN_FILE") == "" {
 		return k, fmt.Errorf("the profile %s (AWS_PROFILE) in ~/.aws has no aws_access_key_id: gvw logs in with keys or roles; aws configure export-credentials prints temporary keys", p)
 	}
-	return k, nil
+	return keys{}, nil
 }
 
 // profile returns a value of the user's profile, "" if there is none.
 func (c *chain) profile(name string) string {
-	profile := cmp.Or(c.env("AWS_PROFILE"), "default")
-	dir := filepath.Join(c.env("HOME"), ".aws")
-	for file, section := range map[string]string{
-		cmp.Or(c.env("AWS_SHARED_CREDENTIALS_FILE"), filepath.Join(dir, "credentials")): profile,
-		cmp.Or(c.env("AWS_CONFIG_FILE"), filepath.Join(dir, "config")):                  strings.Replace("profile "+profile, "profile default", "default", 1),
-	} {
-		if text, err := os.ReadFile(file); err == nil {
-			if value := inSection(text, section, name); value != "" {
-				return value
-			}
+	for _, in := range c.profiles() {
+		if value := in.value(name); value != "" {
+			return value
 		}
 	}
 	return ""
 }
 
-// inSection returns the value of a name in a section of an INI file.
-func inSection(text []byte, section, name string) string {
+// section is a section of an INI file.
+type section struct {
+	file, name string
+	text       []byte // of the file
+}
+
+// profiles returns the sections of the user's profile. Values of the first have precedence.
+func (c *chain) profiles() (all []section) {
+	profile := cmp.Or(c.env("AWS_PROFILE"), "default")
+	dir := filepath.Join(c.env("HOME"), ".aws")
+	for _, s := range []section{
+		{file: cmp.Or(c.env("AWS_SHARED_CREDENTIALS_FILE"), filepath.Join(dir, "credentials")), name: profile},
+		{file: cmp.Or(c.env("AWS_CONFIG_FILE"), filepath.Join(dir, "config")), name: strings.Replace("profile "+profile, "profile default", "default", 1)},
+	} {
+		var err error
+		if s.text, err = os.ReadFile(s.file); err == nil {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// value returns the value of a name, "" if there is none.
+func (s section) value(name string) string {
 	in := false
-	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
+	for lines := bufio.NewScanner(bytes.NewReader(s.text)); lines.Scan(); {
 		line := strings.TrimSpace(lines.Text())
 		if strings.HasPrefix(line, "[") {
-			in = strings.TrimSpace(strings.Trim(line, "[]")) == section
+			in = strings.TrimSpace(strings.Trim(line, "[]")) == s.name
 			continue
 		}
 		if key, value, ok := strings.Cut(line, "="); in && ok && strings.TrimSpace(key) == name {
