@@ -91,7 +91,11 @@ func Open(ctx context.Context, cfg Config) (*Live, error) {
 		// The options of the model may select a learner that cannot serve.
 		loaded := r.cfg
 		loaded.Output = OutputConfig{}
-		if err = loaded.liveFaults(); err == nil {
+		err = loaded.liveFaults()
+		if err == nil && !loaded.TestOnly {
+			err = loaded.checkHeader()
+		}
+		if err == nil {
 			l.stage, err = r.live()
 		}
 	}

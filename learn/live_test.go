@@ -228,6 +228,7 @@ func TestLiveRefuses(t *testing.T) {
 		"Malt.Graph":         func(c *Config) { c.Malt.Graph = "all" },
 		"Output.Predictions": func(c *Config) { c.Output.Predictions = "p" },
 		"Reg.Output":         func(c *Config) { c.Reg.Output = "r" },
+		"Model.ID":           func(c *Config) { c.Model.ID = "a\nb" }, // its model could not be saved
 	} {
 		c := Config{}
 		set(&c)

@@ -37,6 +37,11 @@ func (r *runner) describeModel(resume bool) model.Header {
 	if r.fromZero != nil && r.fromZero() { // otherwise a later test would count classes from 1
 		c.OAA.Indexing = option.Some(0)
 	}
+	return c.modelHeader(resume)
+}
+
+// modelHeader returns the header of a model of the configuration, except the range of labels.
+func (c *Config) modelHeader(resume bool) model.Header {
 	n := &c.Features.Namespaces
 	return model.Header{
 		ID: c.Model.ID, Bits: c.Features.Bits, Options: c.modelOptions(resume),

@@ -4,10 +4,14 @@ package learn
 
 import (
 	"errors"
+	"math"
+	"slices"
+	"strings"
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/learn/internal/usage"
 	"github.com/gvw-project/gvw/learn/metric"
+	"github.com/gvw-project/gvw/model"
 	"github.com/gvw-project/gvw/optim"
 	"github.com/gvw-project/gvw/optim/descent"
 	"github.com/gvw-project/gvw/optim/ftrl"
@@ -90,13 +94,48 @@ func (c *Config) Validate() error {
 		hybrid = &Hybrid{SGDPasses: 1, LBFGSPasses: 2} // the smallest, without faults
 	}
 	d := c.withDefaults()
-	return errors.Join(
+	err := errors.Join(
 		f.Err(),
 		c.Holdout.Validate(), c.Features.Validate(), c.Reg.Validate(), c.SGD.Validate(), c.OAA.Validate(), c.LDA.Validate(), c.Learner.Validate(), c.FTRL.Validate(),
 		c.Loss.Validate(), c.Data.Validate(), hybrid.Validate(), c.Batch.Validate(), c.Malt.Validate(), c.Average.Validate(), c.Outer.Validate(), c.Model.Validate(), c.Metrics.Validate(),
 		c.Output.Validate(), c.Diagnostics.Validate(), c.Cluster.Validate(),
 		d.validateTogether(),
 	)
+	if err == nil && d.writesModel() {
+		err = d.checkHeader()
+	}
+	return err
+}
+
+// writesModel reports whether the run writes a file with the header of a model.
+func (c *Config) writesModel() bool {
+	return c.Model.Final+c.Model.Readable+c.Model.InvertHash+c.Reg.Output+c.Reg.OutputText != ""
+}
+
+// checkHeader reports what the header of a model has no room for, before the work that would be
+// lost. c has its defaults and no other faults.
+func (c *Config) checkHeader() error {
+	var f usage.Faults
+	id := model.Header{ID: c.Model.ID, Bits: c.Features.Bits}
+	if err := id.CheckHeader(); err != nil {
+		f.Add("Model.ID", "%s", strings.TrimPrefix(err.Error(), "model: "))
+	}
+	longest := *c // with the longest values that training may set
+	longest.Model.Start.Seed = math.MaxUint64
+	if c.OAA.Classes > 0 && !c.OAA.Indexing.Set {
+		longest.OAA.Indexing = option.Some(0)
+	}
+	h := longest.modelHeader(true)
+	h.ID = ""
+	if c.LDA.LearnAlpha {
+		h.SetAlphas(slices.Repeat([]float64{1.00005555e-36}, c.LDA.Topics)) // the most digits of a float32
+	} else if c.LDA.alphas != nil {
+		h.SetAlphas(c.LDA.alphas)
+	}
+	if err := h.CheckHeader(); err != nil {
+		f.Add("", "%v", err)
+	}
+	return f.Err()
 }
 
 // validateTogether reports the faults between groups. c has its defaults.

@@ -4,6 +4,7 @@ package learn
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"reflect"
@@ -87,6 +88,15 @@ var inGroups = []broken{
 	{"Cluster.Join", func(c *Config) { c.Cluster.Group = &allreduce.Group{} }},
 }
 
+// longNames are the names of classes that a model has no room for.
+var longNames = func() OAAConfig {
+	names := make([]string, 700)
+	for i := range names {
+		names[i] = fmt.Sprintf("%0100d", i)
+	}
+	return OAAConfig{Classes: len(names), NamedLabels: strings.Join(names, ",")}
+}()
+
 // beside has a fault for each other rule. Some exclude each other or have no effect together.
 var beside = []broken{
 	{"csv.Config.Separator", func(c *Config) { c.Data.Format, c.Data.CSV = FormatCSV, csv.Config{Separator: "|"} }},
@@ -165,7 +175,33 @@ var beside = []broken{
 		c.Cluster.Join, c.Output.Predictions, c.Passes = &allreduce.Config{Checkpoints: struct{ allreduce.Checkpoints }{}}, "p", 2
 	}},
 	{"Output.Create", func(c *Config) { c.Model.Final, c.Output.Create = "m", nil }},
+	{"Model.ID", func(c *Config) { c.Model.Final, c.Model.ID = "m", "a\nb" }},
+	{"Model.ID", func(c *Config) { c.Model.Readable, c.Model.ID = "m", strings.Repeat("x", 1<<16) }},
+	{"model: 7", func(c *Config) { c.Model.Final, c.OAA = "m", longNames }}, // 70 kB of options
+	{"model: 7", func(c *Config) { c.Model.InvertHash, c.OAA = "m", longNames }},
+	{"LDA.LearnAlpha", func(c *Config) { c.Model.Final, c.LDA = "m", LDAConfig{Topics: maxLearned + 1, LearnAlpha: true} }},
+	{"model: 8", func(c *Config) { // the priors alone have room
+		c.Model.Final, c.LDA = "m", LDAConfig{Topics: maxLearned, LearnAlpha: true}
+		c.Features.Namespaces.Interactions = slices.Repeat([]string{"abc"}, 1000)
+	}},
 	{"Model.Open", func(c *Config) { c.Reg.Input, c.Model.Open = "r", nil }},
+}
+
+// What a model has no room for is no fault if no model is written, and what it has room for never is.
+func TestRoomOfAModel(t *testing.T) {
+	for what, by := range map[string]func(*Config){
+		"an ID without a model":     func(c *Config) { c.Model.ID = "a\nb" },
+		"names without a model":     func(c *Config) { c.OAA = longNames },
+		"the largest ID":            func(c *Config) { c.Model.Final, c.Model.ID = "m", strings.Repeat("x", 1<<16-1) },
+		"the most learned priors":   func(c *Config) { c.Model.Final, c.LDA = "m", LDAConfig{Topics: maxLearned, LearnAlpha: true} },
+		"more topics without those": func(c *Config) { c.Model.Final, c.LDA = "m", LDAConfig{Topics: 60_000} },
+	} {
+		c := valid()
+		by(&c)
+		if err := c.Validate(); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
 }
 
 // leaves returns the errors that err joins.

@@ -27,7 +27,7 @@ type Regressor struct {
 
 // check reports all values that cannot be written.
 func (r *Regressor) check() error {
-	errs := []error{r.Header.check()}
+	errs := []error{r.CheckHeader()}
 	v := r.Weights.fill()
 	switch {
 	case r.RowFloats() > 0:

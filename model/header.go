@@ -3,8 +3,10 @@
 package model
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -52,8 +54,8 @@ func (h *Header) CheckBits(given uint) error {
 	return nil
 }
 
-// check reports all that cannot be written.
-func (h *Header) check() error {
+// CheckHeader reports all of the header that cannot be written.
+func (h *Header) CheckHeader() error {
 	var errs []error
 	fault := func(format string, args ...any) { errs = append(errs, fmt.Errorf("model: "+format, args...)) }
 	if h.Bits < 1 || h.Bits > maxBits {
@@ -75,7 +77,8 @@ func (h *Header) check() error {
 		}
 	}
 	if text := AppendOptions(nil, h.Options); len(text) >= maxText {
-		fault("%d bytes of options, at most %d", len(text), maxText-1)
+		longest := slices.MaxFunc(h.Options, func(a, b Option) int { return cmp.Compare(len(a.Value), len(b.Value)) })
+		fault("%d bytes of options, at most %d: give fewer or shorter ones; the longest is --%s with %d", len(text), maxText-1, longest.Name, len(longest.Value))
 	}
 	return errors.Join(errs...)
 }

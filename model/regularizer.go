@@ -27,7 +27,7 @@ func (r *Regularizer) check() error {
 	if r.Bits > maxRegularizerBits {
 		return fmt.Errorf("model: the regularisers of 2^%d weights have no place in vw's 32-bit numbers: use %d bits or less", r.Bits, maxRegularizerBits)
 	}
-	return r.Header.check()
+	return r.CheckHeader()
 }
 
 // maxRegularizerBits bounds the table so that the indices of two values per weight fit vw's

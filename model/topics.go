@@ -142,7 +142,7 @@ func (t *Topics) write(w io.Writer, head []byte, record func(dst []byte, i int, 
 
 // check reports all that cannot be written.
 func (t *Topics) check() error {
-	if err := t.Header.check(); err != nil {
+	if err := t.CheckHeader(); err != nil {
 		return err
 	}
 	if t.LDA < 1 || t.LDA > maxTopics || len(t.Weights) != int(t.LDA)<<t.Bits {
