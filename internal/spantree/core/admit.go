@@ -160,6 +160,12 @@ func (m *Machine) jobOfJoin(ev JoinReceived) (*job, *refusal) {
 			j = k
 		}
 	}
+	// An attempt of another owner ends neither an older generation nor a job without ranks.
+	if j != nil && j.owner != [32]byte{} {
+		if no := j.checkOwner(f); no != nil {
+			return nil, no
+		}
+	}
 	if j != nil && j.empty() && (j.generation > f.Generation || j.checkAgreement(f) != nil) {
 		// No attempt is left with which this one could disagree.
 		m.log(slog.LevelInfo, "job closed: no ranks left", slog.String("job", j.id.String()))

@@ -286,6 +286,9 @@ func parseEvent(m *Machine, words []string) (Event, error) {
 		if a["attempt"] != "" {
 			f.Attempt = a.num("attempt")
 		}
+		if a["owner"] != "" {
+			f.Owner = sha256.Sum256([]byte(a["owner"]))
+		}
 		if a["excluded"] != "" { // the attempt reports these ranks as excluded
 			var missing []int
 			for _, r := range strings.Split(a["excluded"], ",") {

@@ -39,7 +39,7 @@ func (j *job) checkAgreement(f *protocol.JoinFrame) *refusal {
 	case f.OptionsSHA256 != j.digest:
 		return refuse(protocol.OptionsDiffer, "options differ from those of the job's other ranks: %s", protocol.DiffOptions(f.Options, j.options))
 	case f.Owner != j.owner:
-		return refuse(protocol.OptionsDiffer, "options differ from those of the job's other ranks: the job tokens are different, or some ranks lack theirs")
+		return j.checkOwner(f)
 	case f.OnLoss != j.policy:
 		return refuse(protocol.OptionsDiffer, "options differ from those of the job's other ranks: on_loss=%v here, on_loss=%v there", f.OnLoss, j.policy)
 	case f.Elastic != j.startTimeout:
@@ -48,6 +48,14 @@ func (j *job) checkAgreement(f *protocol.JoinFrame) *refusal {
 		return refuse(protocol.OptionsDiffer, "options differ from those of the job's other ranks: replace_timeout=%v here, replace_timeout=%v there", f.ReplaceTimeout, j.replaceTimeout)
 	}
 	return nil
+}
+
+// checkOwner refuses an attempt of another owner.
+func (j *job) checkOwner(f *protocol.JoinFrame) *refusal {
+	if f.Owner == j.owner {
+		return nil
+	}
+	return refuse(protocol.OptionsDiffer, "options differ from those of the job's other ranks: the job tokens are different, or some ranks lack theirs")
 }
 
 // checkFinished refuses attempts of runs that have finished.
