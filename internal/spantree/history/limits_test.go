@@ -49,8 +49,8 @@ func TestOutcomesAgreeWithAList(t *testing.T) {
 func TestRefusalsOfEqualValues(t *testing.T) {
 	join := &protocol.JoinFrame{UniqueID: 1, RunKey: "k", Total: 3, Rank: 2}
 	no := &protocol.RefusedFrame{Code: protocol.TotalDiffers, Reason: "total 3 differs"}
-	otherRank, otherTotal := *join, *join
-	otherRank.Rank, otherTotal.Total = 1, 4
+	otherRank, otherTotal, otherStart := *join, *join, *join
+	otherRank.Rank, otherTotal.Total, otherStart.Elastic = 1, 4, time.Minute
 	for name, c := range map[string]struct {
 		join    protocol.JoinFrame
 		code    protocol.Code
@@ -61,6 +61,7 @@ func TestRefusalsOfEqualValues(t *testing.T) {
 		"the same attempt":                    {join: *join, code: protocol.TotalDiffers, found: true},
 		"another rank with the same values":   {join: otherRank, code: protocol.TotalDiffers, found: true},
 		"another total":                       {join: otherTotal, code: protocol.TotalDiffers},
+		"another time to start":               {join: otherStart, code: protocol.OptionsDiffer},
 		"options differ":                      {join: *join, code: protocol.OptionsDiffer, found: true},
 		"a refusal that depends on the time":  {join: *join, code: protocol.RankHeld},
 		"within ten minutes":                  {join: *join, code: protocol.TotalDiffers, after: refusedFor, found: true},

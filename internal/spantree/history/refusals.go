@@ -26,11 +26,12 @@ type content struct {
 	owner      [32]byte
 	policy     protocol.OnLoss
 	replace    time.Duration
+	elastic    time.Duration
 }
 
 // contentOf returns the values of a JOIN that must agree.
 func contentOf(f *protocol.JoinFrame) content {
-	return content{f.Job(), f.Generation, f.Total, f.OptionsSHA256, f.Owner, f.OnLoss, f.ReplaceTimeout}
+	return content{f.Job(), f.Generation, f.Total, f.OptionsSHA256, f.Owner, f.OnLoss, f.ReplaceTimeout, f.Elastic}
 }
 
 // Refusals are the newest refusals of jobs with a run key. Without a run key, successive runs use
