@@ -6,7 +6,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -262,6 +264,9 @@ func (m *Member) write(frames ...protocol.Frame) error {
 
 // writeTo sends frames over conn, all in one write. A frame over its limits is not sent, which is
 // an error. The caller holds m.writing.
+//
+// A write that is late may have sent a part of a frame, so it ends the connection. After any other error of a
+// write nothing more can be sent. The connection then remains for the reader: an EPOCH_END may still be unread.
 func (m *Member) writeTo(conn net.Conn, frames ...protocol.Frame) error {
 	b, errs := m.buf[:0], error(nil)
 	for _, f := range frames {
@@ -274,6 +279,9 @@ func (m *Member) writeTo(conn net.Conn, frames ...protocol.Frame) error {
 	}
 	_ = conn.SetWriteDeadline(time.Now().Add(writeTimeout))
 	_, err := conn.Write(b)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		m.DropConnection(fmt.Errorf("it has not read a message within %v: %w", writeTimeout, err))
+	}
 	return errors.Join(errs, err)
 }
 

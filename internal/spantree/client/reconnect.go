@@ -168,6 +168,7 @@ func (m *Member) replay(conn net.Conn, server uint64) error {
 	}
 	for _, f := range standing {
 		if err := m.writeTo(conn, f); err != nil {
+			_ = conn.Close() // the next attempt has another one
 			return err
 		}
 	}

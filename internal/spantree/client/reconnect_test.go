@@ -3,15 +3,21 @@
 package client
 
 import (
+	"context"
 	"errors"
+	"io"
+	"net"
+	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
@@ -219,6 +225,65 @@ func TestSilentServer(t *testing.T) {
 				if gone := m.ServerErr() != nil; gone != (policy == protocol.Abort) {
 					t.Errorf("the server is lost for good: %v", m.ServerErr())
 				}
+			})
+		})
+	}
+}
+
+// lateNetwork is a network on which one write after late is set does not complete: half of its bytes reach the server
+// before its deadline.
+type lateNetwork struct {
+	transport.Network
+	late atomic.Bool
+}
+
+func (n *lateNetwork) Dial(ctx context.Context, addr string) (net.Conn, error) {
+	conn, err := n.Network.Dial(ctx, addr)
+	return &lateConn{conn, n}, err
+}
+
+type lateConn struct {
+	net.Conn
+	n *lateNetwork
+}
+
+func (c *lateConn) Write(b []byte) (int, error) {
+	if !c.n.late.Swap(false) {
+		return c.Conn.Write(b)
+	}
+	n, err := c.Conn.Write(b[:len(b)/2])
+	if err == nil {
+		err = os.ErrDeadlineExceeded
+	}
+	return n, err
+}
+
+// A write that does not complete in time may leave a part of a frame. The connection ends with it, so that
+// the server never takes the next frame for the rest of that one.
+func TestLateWriteEndsTheConnection(t *testing.T) {
+	for name, policy := range map[string]protocol.OnLoss{"recovers": protocol.Wait, "does not recover": protocol.Abort} {
+		t.Run(name, func(t *testing.T) {
+			scripted(t, func(t *testing.T, s *scriptedServer) {
+				cfg, _ := s.recovering()
+				n := &lateNetwork{Network: cfg.Network}
+				cfg.OnLoss, cfg.Network = policy, n
+				m, _, c := s.wired(cfg)
+				n.late.Store(true) // the next heartbeat
+				_ = c.conn.SetReadDeadline(time.Now().Add(5 * time.Second))
+				if b, err := io.ReadAll(c.conn); len(b) == 0 || err != nil {
+					t.Fatalf("the server reads %d bytes and %v, want half a heartbeat and the end of the connection", len(b), err)
+				}
+				if policy == protocol.Abort {
+					if err := m.ServerErr(); !errors.Is(err, os.ErrDeadlineExceeded) {
+						t.Errorf("the server is lost by %v", err)
+					}
+					return
+				}
+				c, join := s.join()
+				if join.Attempt != 99 || join.Epoch != epochOf(1) {
+					t.Errorf("JOIN is %+v", join)
+				}
+				receive[*protocol.ReadyFrame](c)
 			})
 		})
 	}
