@@ -50,7 +50,7 @@ func (g *Group) Done(ctx context.Context) error {
 // Finish ends the job. It waits until all ranks have completed it with the same digest of
 // the model. It then calls deliver for each file of owes that the server requests from this
 // rank, and returns when all files of all ranks are delivered. deliver makes the file final
-// and returns the SHA-256 of its bytes.
+// and returns the SHA-256 of its bytes. owes has at most 16 names, each of UTF-8 and up to 1024 bytes.
 //
 // vw's protocol has no such end: in a job with vw workers, and in a Local one, Finish waits
 // for no rank. No collective may be called after Finish.
@@ -70,6 +70,11 @@ func (g *Group) Finish(ctx context.Context, digest [32]byte, owes []string, deli
 	if g.epoch.Wiring == nil {
 		if err := g.ready(ctx); err != nil {
 			return err
+		}
+	}
+	if !g.Stream() {
+		if err := protocol.CheckFiles(owes); err != nil {
+			return fmt.Errorf("allreduce: rank %d: Finish: %w", g.cfg.Rank, err)
 		}
 	}
 	if err := g.unwatch(ctx); err != nil {

@@ -84,6 +84,24 @@ func TestFinishComparesModels(t *testing.T) {
 	})
 }
 
+// TestFinishChecksNames checks that Finish refuses names of files that the server cannot be sent.
+func TestFinishChecksNames(t *testing.T) {
+	inBubble(t, 2, Config{OnLoss: Wait}, func(t *testing.T, j *testJob, _ *mem.Network) {
+		j.ready()
+		for want, owes := range map[string][]string{
+			"owes 17 files, the limit is 16":    make([]string, 17),
+			"has 1025 bytes, the limit is 1024": {"model", strings.Repeat("m", 1025)},
+			"is not UTF-8":                      {"model\xff"},
+		} {
+			err := j.groups[1].Finish(ctx, [32]byte{1}, owes, nil)
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want %q", err, want)
+			}
+		}
+		j.each(func(rank int) error { return j.groups[rank].Done(ctx) }) // nothing was sent
+	})
+}
+
 // TestFailedDelivery checks that the error of a failed delivery reaches the ranks that wait in
 // Finish.
 func TestFailedDelivery(t *testing.T) {

@@ -285,8 +285,12 @@ func (m *Member) writeTo(conn net.Conn, frames ...protocol.Frame) error {
 	return errors.Join(errs, err)
 }
 
-// sendLogged sends a frame that a restarted server must get again, and adds it to the replay log.
+// sendLogged sends a frame that a restarted server must get again, and adds it to the replay log. A frame over
+// its limits is an error, and is not added: it could never be sent.
 func (m *Member) sendLogged(f protocol.Frame) error {
+	if _, err := protocol.AppendFrame(nil, f); err != nil {
+		return err
+	}
 	m.mu.Lock()
 	m.replayLog = append(m.replayLog, f)
 	m.mu.Unlock()

@@ -126,6 +126,28 @@ func TestReplayForARestartedServer(t *testing.T) {
 	})
 }
 
+// A frame over its limits is an error at once, and is not replayed.
+func TestNoReplayOfAFrameOverItsLimits(t *testing.T) {
+	scripted(t, func(t *testing.T, s *scriptedServer) {
+		cfg, _ := s.recovering()
+		m, _, c := s.wired(cfg)
+		within, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if _, err := m.Complete(within, [32]byte{1}, make([]string, protocol.MaxFiles+1)); err == nil || within.Err() != nil {
+			t.Errorf("Complete with too many files returned %v", err)
+		}
+		_ = c.conn.Close()
+		c, _ = s.join()
+		receive[*protocol.ReadyFrame](c)
+		fail := failing(func() error { return m.Fail(t.Context(), "it owes too many files", "") })
+		receive[*protocol.FailFrame](c)
+		c.send(&protocol.FinishedFrame{Epoch: epochOf(1)})
+		if err := fail(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // A COMPLETE of an epoch of more ranks does not count. It is sent again for the epoch of fewer.
 func TestCompleteIsRepeatedForFewerRanks(t *testing.T) {
 	scripted(t, func(t *testing.T, s *scriptedServer) {

@@ -43,6 +43,19 @@ func CheckText(name, s string, limit int) error {
 	return nil
 }
 
+// CheckFiles returns an error unless COMPLETE can have these names of files.
+func CheckFiles(names []string) error {
+	if len(names) > MaxFiles {
+		return fmt.Errorf("spantree: a rank owes %d files, the limit is %d", len(names), MaxFiles)
+	}
+	for _, name := range names {
+		if err := CheckText("the name of a file", name, maxFile); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // RanksOrNone returns "none", or the ranks as [Ranks] does.
 func RanksOrNone(list []int) string {
 	if len(list) == 0 {
