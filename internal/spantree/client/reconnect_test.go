@@ -335,6 +335,29 @@ func TestLease(t *testing.T) {
 	})
 }
 
+// When the job has ended for this rank, there is no lease, however new the newest acknowledgement is.
+func TestNoLeaseAfterTheEnd(t *testing.T) {
+	end := &protocol.EpochEndFrame{Epoch: epochOf(1), Final: true, Cause: protocol.Cause{Kind: protocol.CauseLost, Rank: 2, Host: "h2", Why: "silent for 10s"}}
+	for name, frames := range map[string][]protocol.Frame{
+		"EPOCH_END":                    {end},
+		"EPOCH_END before its VERDICT": {&protocol.CollectFrame{Number: 1, Verdict: time.Second}, end},
+		"FENCED":                       {&protocol.FencedFrame{Epoch: epochOf(1), Reason: "evicted"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			scripted(t, func(t *testing.T, s *scriptedServer) {
+				m, _, c := s.wired(s.config())
+				for _, f := range frames {
+					c.send(f)
+				}
+				synctest.Wait()
+				if err := m.Lease(t.Context()); err == nil || !errors.Is(err, m.Cause()) {
+					t.Errorf("Lease returned %v, and the job has ended by %v", err, m.Cause())
+				}
+			})
+		})
+	}
+}
+
 // A heartbeat carries what the rank waits for, and a report follows it once for each progress.
 func TestHeartbeatsCarryWaitsAndProgress(t *testing.T) {
 	scripted(t, func(t *testing.T, s *scriptedServer) {
