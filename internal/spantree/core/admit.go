@@ -202,6 +202,9 @@ func (m *Machine) jobOfJoin(ev JoinReceived) (*job, *refusal) {
 	if f.Spare() {
 		return nil, refuse(protocol.RankHeld, "vw workers are in job %v: it cannot use a spare", j.id)
 	}
+	if f.OnLoss == protocol.Open && j.mixed() {
+		return nil, refuse(protocol.RankHeld, "vw workers are in job %v: it waits for all ranks, and cannot be open", j.id)
+	}
 	if no := j.checkFree(int(f.Rank), int(f.Total)); no != nil {
 		return nil, no
 	}

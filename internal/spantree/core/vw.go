@@ -58,6 +58,9 @@ func (m *Machine) jobOfVW(ev VWHello) (*job, *refusal) {
 		return m.open(protocol.Job{UniqueID: ev.Unique}, total, 0)
 	}
 	j := matches[0]
+	if j.opens() {
+		return nil, refuse(protocol.RankHeld, "job %v starts with the ranks that are ready (on_loss=open), and vw's tree needs all ranks", j.id)
+	}
 	if len(j.removed) > 0 {
 		return nil, refuse(protocol.RankHeld, "job %v starts without %s, and vw's tree needs all ranks", j.id, protocol.Ranks(sortedRanks(j.removed)))
 	}
