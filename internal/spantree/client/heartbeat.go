@@ -137,17 +137,17 @@ func (m *Member) lease(seq uint64) {
 	}
 }
 
-// Lease waits until the server has acknowledged a heartbeat that was sent less than LostAfter/2
-// ago. An attempt must have the lease before it renames a file to its final name. The server lets
-// a replacement deliver files only LostAfter/2 after its last acknowledgement to the lost attempt,
-// so no two attempts rename at the same time. An attempt that was considered lost gets no lease,
-// nor does one whose job has failed.
+// Lease waits until the server has acknowledged a heartbeat, or the first JOIN, that was sent less
+// than LostAfter/2 ago. LostAfter is the value in JOINED. An attempt must have the lease before it
+// renames a file to its final name. The server lets a replacement deliver files only LostAfter/2
+// after its last acknowledgement to the lost attempt, so no two attempts rename at the same time.
+// An attempt that was considered lost gets no lease, nor does one whose job has failed.
 func (m *Member) Lease(ctx context.Context) error {
 	if m.Streams() {
 		return nil // vw's protocol has no heartbeats, and no rank is replaced
 	}
 	return m.wait(ctx, "hold the lease of the rank", func() bool {
-		return m.cause == nil && m.pendingEnd == nil && time.Since(m.leaseStart) < m.cfg.LostAfter/2
+		return m.cause == nil && m.pendingEnd == nil && time.Since(m.leaseStart) < m.lostAfter/2
 	})
 }
 

@@ -258,8 +258,10 @@ var errVWServer = errors.New("the server answers as vw's own does")
 // joinOnce makes one attempt to join.
 func joinOnce(ctx context.Context, cfg JoinConfig) (*Member, error) {
 	var joined *protocol.JoinedFrame
+	var at time.Time
 	g := cfg.endpoint()
 	conn, frames, err := g.connect(ctx, func(c net.Conn, r *protocol.FrameReader) (err error) {
+		at = time.Now()
 		joined, err = register(c, r, &cfg, cfg.joinFrame())
 		return err
 	})
@@ -271,7 +273,7 @@ func joinOnce(ctx context.Context, cfg JoinConfig) (*Member, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newMember(cfg, conn, frames, joined), nil
+	return newMember(cfg, conn, frames, joined, at), nil
 }
 
 // notVW returns the refusal of a server that answers as vw's own does. It is not authenticated:

@@ -47,7 +47,8 @@ type Member struct {
 	server          uint64           // incarnation, as in WELCOME
 	serverRestarted bool             // it is not the server that this rank has joined first
 	lastFrame       time.Time        // from the server
-	leaseStart      time.Time        // time at which the newest acknowledged heartbeat was sent
+	leaseStart      time.Time        // time at which the first JOIN or the newest acknowledged heartbeat was sent
+	lostAfter       time.Duration    // silence after which the server considers this rank lost, from JOINED
 	sent            [8]sentHeartbeat // the newest ones, by seq modulo 8
 	progress        protocol.Progress
 	reported        bool             // progress was sent
@@ -65,14 +66,14 @@ type Member struct {
 	work    sync.WaitGroup // the reader, the heartbeats and the watcher
 }
 
-// newMember starts the goroutines of a member that has joined over conn.
-func newMember(cfg JoinConfig, conn net.Conn, frames *protocol.FrameReader, joined *protocol.JoinedFrame) *Member {
+// newMember starts the goroutines of a member that has joined over conn by a JOIN of this time.
+func newMember(cfg JoinConfig, conn net.Conn, frames *protocol.FrameReader, joined *protocol.JoinedFrame, at time.Time) *Member {
 	ctx, cancel := context.WithCancel(context.Background())
 	m := &Member{
 		cfg: cfg, checkpoint: cfg.Checkpoint, conn: conn, over: make(chan struct{}), changed: make(chan struct{}), stop: make(chan struct{}),
 		waiting: protocol.WaitingFrame{Joined: joined.Joined, Total: uint32(cfg.Total), Report: "the server has not reported the missing ranks yet"},
 		server:  frames.Server, members: joined.Members,
-		clock: clock.Clock{Tick: cfg.Heartbeat}, leaseStart: time.Now(), askAcked: map[int]bool{},
+		clock: clock.Clock{Tick: cfg.Heartbeat}, leaseStart: at, lostAfter: cmp.Or(joined.LostAfter, cfg.LostAfter), askAcked: map[int]bool{},
 	}
 	m.lastFrame = m.now()
 	m.missingSince = m.lastFrame

@@ -3,6 +3,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -126,7 +127,10 @@ func (m *Member) rejoin(ctx context.Context) (*protocol.FrameReader, error) {
 	conn, frames, err := g.connect(ctx, func(c net.Conn, r *protocol.FrameReader) error {
 		joined, err := register(c, r, &cfg, join)
 		if err == nil {
-			m.change(func() { m.setMembers(joined.Members) })
+			m.change(func() {
+				m.setMembers(joined.Members)
+				m.lostAfter = cmp.Or(joined.LostAfter, cfg.LostAfter)
+			})
 		}
 		return err
 	})

@@ -335,6 +335,32 @@ func TestLease(t *testing.T) {
 	})
 }
 
+// The lease counts from the time at which JOIN was sent, and the server decides its length.
+func TestLeaseOfAJoin(t *testing.T) {
+	scripted(t, func(t *testing.T, s *scriptedServer) {
+		joined := background(func() (*Member, error) { return Join(t.Context(), s.config()) })
+		c := s.accept()
+		f := receive[*protocol.JoinFrame](c)
+		sent := time.Now()
+		time.Sleep(time.Second) // the server is slow
+		c.send(&protocol.JoinedFrame{Attempt: f.Attempt, LostAfter: 4 * time.Second, Joined: 3})
+		m, err := joined()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Close()
+		if err := m.Lease(t.Context()); err != nil {
+			t.Errorf("after the join: %v", err)
+		}
+		time.Sleep(time.Until(sent.Add(2 * time.Second)))
+		within, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		if err := m.Lease(within); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("2 s after JOIN, with a lost_after of 4 s: %v", err)
+		}
+	})
+}
+
 // When the job has ended for this rank, there is no lease, however new the newest acknowledgement is.
 func TestNoLeaseAfterTheEnd(t *testing.T) {
 	end := &protocol.EpochEndFrame{Epoch: epochOf(1), Final: true, Cause: protocol.Cause{Kind: protocol.CauseLost, Rank: 2, Host: "h2", Why: "silent for 10s"}}

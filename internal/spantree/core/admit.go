@@ -51,7 +51,7 @@ func (m *Machine) onJoin(ev JoinReceived) {
 	a := &attempt{
 		conn: ev.Conn, job: j, rank: f.RankOrNone(), number: f.Attempt, from: ev.From, host: f.Host,
 		advertise: f.AdvertiseHost, port: f.Port, hasPort: true, capabilities: f.Capabilities, version: f.Version,
-		lastFrame: m.Now, lostAfter: f.LostAfter, epochState: epochState{generation: f.Generation},
+		lastFrame: m.Now, lostAfter: f.LostAfter, epochState: epochState{generation: f.Generation, ackedAt: m.Now},
 	}
 	if a.host == "" {
 		a.host = ev.From.Host

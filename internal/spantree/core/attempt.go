@@ -85,7 +85,7 @@ type epochState struct {
 	cutOff    []*attempt   // sources of which it gets no data, since the newest completed step
 	pullsFrom *attempt     // source in the newest PULL; nil: none
 	pullPoint resume.Point // position of that source
-	ackedAt   time.Time    // time of the newest HEARTBEAT_ACK
+	ackedAt   time.Time    // time of the newest HEARTBEAT_ACK or JOINED
 }
 
 // members returns the holders in ascending order of their ranks.

@@ -66,6 +66,7 @@ func (m *Machine) loseHolder(a *attempt, f events.Fault, why string) {
 		// The attempt may reconnect, or another attempt of its rank may join.
 		m.log(slog.LevelWarn, "rank disconnected in the grace period", append(a.attrs(), slog.String("why", why))...)
 		m.do(CloseConn{a.conn})
+		j.keepLease(a)
 		m.forget(a)
 		j.departed[a.rank] = departure{host: a.host, fault: f, why: why, at: m.Now}
 		return
@@ -104,13 +105,18 @@ func (m *Machine) vacate(a *attempt, f events.Fault, why string) protocol.Cause 
 	}
 	if member {
 		j.markVacant(a.rank, m.Now, c)
-		// A lease lasts for half of lostAfter from the newest acknowledged heartbeat. The rank counts
-		// from the time at which it sent that heartbeat, so its lease ends before this time.
-		if until := a.ackedAt.Add(a.lostAfter / 2); until.After(j.losses.leases[a.rank]) {
-			assign(&j.losses.leases, a.rank, until)
-		}
+		j.keepLease(a)
 	}
 	return c
+}
+
+// keepLease stores the end of the lease of an attempt that loses its rank. A lease lasts for half of lostAfter from
+// the JOIN or the newest acknowledged heartbeat. The attempt counts from the time at which it sent that frame, so its
+// lease ends before this time.
+func (j *job) keepLease(a *attempt) {
+	if until := a.ackedAt.Add(a.lostAfter / 2); until.After(j.losses.leases[a.rank]) {
+		assign(&j.losses.leases, a.rank, until)
+	}
 }
 
 // lossOf returns the cause of an epoch that the loss of a has ended.

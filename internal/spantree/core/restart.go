@@ -103,7 +103,7 @@ func (m *Machine) reconnect(a *attempt, ev JoinReceived) {
 	m.log(slog.LevelInfo, "rank reconnected", a.attrs()...)
 	m.do(CloseConn{a.conn})
 	delete(m.Conns, a.conn)
-	a.conn, a.from, a.lastFrame, a.sentHolder = ev.Conn, ev.From, m.Now, 0
+	a.conn, a.from, a.lastFrame, a.ackedAt, a.sentHolder = ev.Conn, ev.From, m.Now, m.Now, 0
 	a.advertise, a.port = f.AdvertiseHost, f.Port
 	m.Conns[a.conn] = a
 	m.send(a, &protocol.JoinedFrame{Attempt: a.number, LostAfter: a.lostAfter, Joined: uint32(j.accountedFor()), Seen: protocol.Clip(ev.From.Host, protocol.MaxHost), Members: j.membership})
@@ -186,6 +186,7 @@ func (m *Machine) fenceOld(holder, newer *attempt) {
 	m.log(slog.LevelWarn, "attempt of an older epoch fenced", append(holder.attrs(), slog.String("epoch", holder.wired.String()))...)
 	m.send(holder, &protocol.FencedFrame{Epoch: holder.wired, Reason: why})
 	m.do(CloseConn{holder.conn})
+	holder.job.keepLease(holder)
 	m.forget(holder)
 }
 
