@@ -44,7 +44,7 @@ func (m *Machine) jobOfVW(ev VWHello) (*job, *refusal) {
 		case j.id.UniqueID != ev.Unique:
 		case j.phase == filling:
 			matches = append(matches, j)
-		case j.id.RunKey == "" || j.vwStream:
+		default:
 			running = true
 		}
 	}
