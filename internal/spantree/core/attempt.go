@@ -164,8 +164,8 @@ func (j *job) noAttempts() bool {
 	return j.phase != filling && len(j.holders) == 0 && len(j.standbys) == 0
 }
 
-// empty reports whether no attempt is left at all.
-func (j *job) empty() bool { return j.noAttempts() && len(j.spares) == 0 }
+// empty reports whether no attempt is left at all, and the job does not wait for the journal either.
+func (j *job) empty() bool { return j.noAttempts() && len(j.spares) == 0 && j.finish.receipt == 0 }
 
 // setHolder makes an attempt the holder of its rank.
 func (j *job) setHolder(a *attempt) {
