@@ -77,6 +77,19 @@ func TestLogNeverBlocks(t *testing.T) {
 	}
 }
 
+// A line that is written after close is dropped: a goroutine of the server may outlive it.
+func TestLinesAfterCloseAreDropped(t *testing.T) {
+	var out bytes.Buffer
+	l := newLossyWriter(&out)
+	fmt.Fprintln(l, "before")
+	l.close()
+	fmt.Fprintln(l, "after")
+	l.close()
+	if got := out.String(); got != "before\n" {
+		t.Errorf("the log is %q", got)
+	}
+}
+
 func TestUsageErrorsExitWith1(t *testing.T) {
 	var stderr bytes.Buffer
 	if code := run([]string{"--bogus"}, io.Discard, &stderr); code != 1 || !strings.HasPrefix(stderr.String(), "spanning_tree: unknown option --bogus") {

@@ -210,7 +210,7 @@ var waits = map[string]wait{
 	"internal/mapper: lineWriter.Write lock":       {ends: asked, why: "the task's JVM reads, or has died, which fails the write"},
 	"internal/mapper: lineWriter.line lock":        {ends: asked, why: "the task's JVM reads, or has died, which fails the write"},
 	"internal/mapper: lineWriter.flush lock":       {ends: asked, why: "the task's JVM reads, or has died, which fails the write"},
-	"cmd/spanning_tree: newLossyWriter range":      {ends: joined, why: "close ends it"},
+	"cmd/spanning_tree: lossyWriter.run select":    {ends: joined, why: "close ends it"},
 	"cmd/spanning_tree: serve send":                {ends: local, why: "served has room for one"},
 	"cmd/spanning_tree: serve receive":             {ends: joined, why: "Close has ended Serve, or it has ended by itself"},
 	"cmd/spanning_tree: watch select":              {ends: asked, why: "a server runs until a signal ends it"},
