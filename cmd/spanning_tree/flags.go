@@ -176,6 +176,9 @@ func parse(args []string) (options, error) {
 	if err := o.web.check(); err != nil {
 		return o, err
 	}
+	if err := o.bounds.check(); err != nil {
+		return o, err
+	}
 	return o, o.guard.check()
 }
 

@@ -96,6 +96,29 @@ type bounds struct {
 
 var boundNames = []string{"max_jobs", "max_ranks", "max_pending", "max_handshakes", "max_frame", "max_memory", "handshake_timeout", "max_idle"}
 
+// limitOptions replaces the fields that the server names in messages about limits by options.
+var limitOptions = strings.NewReplacer(
+	"spantree: ", "", "\n", "; ",
+	"MaxJobs", "--max_jobs", "MaxRanks", "--max_ranks", "MaxPending", "--max_pending",
+	"MaxHandshakes", "--max_handshakes", "MaxFrame", "--max_frame",
+)
+
+// limits returns the limits as those of a server.
+func (b *bounds) limits() server.ServerConfig {
+	return server.ServerConfig{
+		MaxJobs: b.jobs, MaxRanks: b.ranks, MaxPending: b.pending, MaxHandshakes: b.handshakes, MaxFrame: b.frame,
+		MaxMemory: int64(b.memory) << 20, HandshakeTimeout: b.handshake, IdleTimeout: b.idle,
+	}
+}
+
+// check reports limits that are out of the server's range.
+func (b *bounds) check() error {
+	if err := b.limits().Validate(); err != nil {
+		return usage("%s", limitOptions.Replace(err.Error()))
+	}
+	return nil
+}
+
 // setter returns a function that parses and sets the value of a limit, and reports whether
 // there is such a limit.
 func (b *bounds) setter(name string) (func(string) error, bool) {

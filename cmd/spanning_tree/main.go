@@ -120,12 +120,11 @@ func serve(o options, stdout, stderr io.Writer, ready func(port int, log *os.Fil
 	if err != nil {
 		return 0, err
 	}
-	s, err := server.NewServer(server.ServerConfig{
-		StateFile: o.state, LostAfter: o.lostAfter, ReplaceTimeout: o.replace, Grace: o.grace, JournalTimeout: o.journal, Version: version(), Log: log,
-		Credentials: creds, Allow: o.allow, FaultDir: o.faultDir,
-		MaxJobs: o.jobs, MaxRanks: o.ranks, MaxPending: o.pending, MaxHandshakes: o.handshakes, MaxFrame: o.frame,
-		MaxMemory: int64(o.memory) << 20, HandshakeTimeout: o.handshake, IdleTimeout: o.idle,
-	})
+	cfg := o.limits()
+	cfg.StateFile, cfg.FaultDir, cfg.Version, cfg.Log = o.state, o.faultDir, version(), log
+	cfg.LostAfter, cfg.ReplaceTimeout, cfg.Grace, cfg.JournalTimeout = o.lostAfter, o.replace, o.grace, o.journal
+	cfg.Credentials, cfg.Allow = creds, o.allow
+	s, err := server.NewServer(cfg)
 	if err != nil {
 		return 0, err
 	}

@@ -42,6 +42,25 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// Limits beyond those of the server are errors of the command line.
+func TestLimitsBeyondTheServer(t *testing.T) {
+	for line, want := range map[string]string{
+		"--max_ranks 40000":               "spanning_tree: --max_ranks is 40000, want 1 to 32768 (--help lists the options)\n",
+		"--max_frame 100":                 "spanning_tree: --max_frame is 100, want 32768 to 16777216 (--help lists the options)\n",
+		"--max_frame 16777217":            "spanning_tree: --max_frame is 16777217, want 32768 to 16777216 (--help lists the options)\n",
+		"--max_jobs 2000000":              "spanning_tree: --max_jobs is 2000000, want 1 to 1048576 (--help lists the options)\n",
+		"--max_pending 2000000":           "spanning_tree: --max_pending is 2000000, want 1 to 1048576 (--help lists the options)\n",
+		"--max_handshakes 70000":          "spanning_tree: --max_handshakes is 70000, want 1 to 65536 (--help lists the options)\n",
+		"--max_ranks 99999 --max_frame 1": "spanning_tree: --max_ranks is 99999, want 1 to 32768; --max_frame is 1, want 32768 to 16777216 (--help lists the options)\n",
+	} {
+		var stderr bytes.Buffer
+		code := run(append(strings.Fields(line), "--nondaemon", "--bind", "192.0.2.1"), io.Discard, &stderr) // it cannot listen there
+		if d := cmp.Diff(want, stderr.String()); code != exitUsage || d != "" {
+			t.Errorf("%s: exit code %d, -want +got:\n%s", line, code, d)
+		}
+	}
+}
+
 // stuck is a terminal stopped by Ctrl-S.
 type stuck struct {
 	free chan struct{}
