@@ -155,7 +155,9 @@ func (p *launcher) runProgram(ctx context.Context, j *programJob, all *processes
 	if err != nil {
 		return err
 	}
-	if root < 0 || results[root].Signal != nil && watch.finished() {
+	// A signal after the end of the job is a failure, unlike for the learner: a program may write its results after it has
+	// closed its group.
+	if root < 0 {
 		return nil
 	}
 	return p.rootCause(results[root], all.plan, all.logs, all.watch.found())
