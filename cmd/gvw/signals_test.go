@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -192,4 +193,68 @@ func TestKilledWorkerIsTheRootCause(t *testing.T) {
 		gone(t, pid)
 	}
 	nothingFinal(t, dir)
+}
+
+// Programs that ignore signals are killed before gvw run ends: after the grace period, or at a second signal.
+func TestNoProgramOutlivesTheLauncher(t *testing.T) {
+	for name, c := range map[string]struct {
+		run   []string
+		ranks int
+		again bool // a second signal
+	}{
+		"one signal":                  {[]string{"-n", "2"}, 2, false},
+		"one signal of a rank":        {[]string{"--join", "--join_dir", "meet"}, 1, false},
+		"a second signal":             {[]string{"-n", "2"}, 2, true},
+		"a second signal of the rank": {[]string{"--join", "--join_dir", "meet"}, 1, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			var stderr bytes.Buffer
+			words := append(append([]string{"run"}, c.run...), "--log_dir", "logs", "--", "sh", "-c", `trap "" INT TERM; echo $$ > pid.$GVW_NODE.new; mv pid.$GVW_NODE.new pid.$GVW_NODE; exec sleep 1000`)
+			launcher := exec.Command("gvw", words...)
+			launcher.Dir, launcher.Stderr = dir, &stderr
+			launcher.Env = append(launcher.Environ(), "PMI_RANK=0", "PMI_SIZE=1", "MPI_LOCALNRANKS=1", "GVW_RUN_ID=signals")
+			if err := launcher.Start(); err != nil {
+				t.Fatal(err)
+			}
+			pids := make([]int, c.ranks)
+			for rank := range pids {
+				eventually(t, fmt.Sprintf("rank %d to start", rank), func() bool {
+					text, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("pid.%d", rank)))
+					if err == nil {
+						pids[rank], err = strconv.Atoi(strings.TrimSpace(string(text)))
+					}
+					return err == nil
+				})
+				t.Cleanup(func() { _ = syscall.Kill(pids[rank], syscall.SIGKILL) }) // it has ended unless the test fails
+			}
+			if err := launcher.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan struct{})
+			var signals sync.WaitGroup
+			if c.again {
+				signals.Go(func() { // a signal soon after the first counts as the same
+					for {
+						select {
+						case <-ended:
+							return
+						case <-time.After(100 * time.Millisecond):
+							_ = launcher.Process.Signal(syscall.SIGTERM) // an error means that it has ended
+						}
+					}
+				})
+			}
+			err := launcher.Wait()
+			close(ended)
+			signals.Wait()
+			if got := launcher.ProcessState.ExitCode(); got != 143 {
+				t.Errorf("exit code %d, want 143: %v\n%s", got, err, &stderr)
+			}
+			for _, pid := range pids {
+				gone(t, pid)
+			}
+		})
+	}
 }

@@ -185,6 +185,7 @@ var waits = map[string]wait{
 	// Launchers and commands.
 	"internal/launch: supervisor.start process":    {ends: asked, why: "a worker may train for days; Grace bounds its end, WaitDelay its output"},
 	"internal/launch: supervisor.start send":       {ends: local, n: 2, why: "ended has room for one a worker, and each runs once at a time"},
+	"internal/launch: started.start lock":          {ends: local, why: "the system starts a process; kill waits for that, so that no process follows it"},
 	"internal/launch: supervisor.pause send":       {ends: local, why: "due has room for one a worker, and each pauses once at a time"},
 	"internal/launch: Supervised.one process":      {ends: asked, why: "a command may run for days; signals are passed on"},
 	"internal/launch: Supervised.one select":       {ends: asked, why: "a command may run for days; signals are passed on"},

@@ -14,9 +14,12 @@ import (
 	"time"
 )
 
+// DefaultGrace is the default of Job.Grace.
+const DefaultGrace = 10 * time.Second
+
 // Job describes how a launcher treats its workers. The zero value is ready to use.
 type Job struct {
-	// Grace is the time between the signal to a worker and killing it; 0: 10 s.
+	// Grace is the time between the signal to a worker and killing it; 0: DefaultGrace.
 	Grace time.Duration
 	// Settle is the time to wait for the cause of a symptom; 0: 2 s.
 	Settle time.Duration
@@ -62,6 +65,10 @@ type Job struct {
 	Stopped <-chan int
 	// Over is a signal that tells the processes of Stopped that the job is over; nil: none.
 	Over os.Signal
+	// AtKill is called once, before the first worker starts, with a function that kills all
+	// workers at once. A launcher calls that function, from any goroutine, if it has to end
+	// before Run has returned. nil: not called.
+	AtKill func(kill func())
 }
 
 // Result is the outcome of one worker.
@@ -90,7 +97,7 @@ func (r Result) failed() bool { return r.Code != 0 || r.Err != nil }
 // Stdin: it is the launcher's pipe, or empty (EmptyStdin).
 func (j Job) Run(ctx context.Context, cmds []*exec.Cmd) (results []Result, root int, err error) {
 	if j.Grace == 0 {
-		j.Grace = 10 * time.Second
+		j.Grace = DefaultGrace
 	}
 	if j.Settle == 0 {
 		j.Settle = 2 * time.Second
@@ -107,6 +114,9 @@ func (j Job) Run(ctx context.Context, cmds []*exec.Cmd) (results []Result, root 
 	defer func() { err = errors.Join(err, mine.Close(), lifeline.Close()) }()
 
 	s := newSupervisor(j, cmds, lifeline)
+	if j.AtKill != nil {
+		j.AtKill(s.procs.kill)
+	}
 	for rank := range cmds {
 		s.start(rank)
 	}
@@ -121,6 +131,7 @@ type supervisor struct {
 	lifeline *os.File
 	first    []*exec.Cmd // by rank: the original command
 	cmds     []*exec.Cmd // by rank: the running command
+	procs    started
 	began    time.Time
 	ended    chan Result
 	running  int
@@ -140,8 +151,9 @@ type supervisor struct {
 func newSupervisor(j Job, cmds []*exec.Cmd, lifeline *os.File) *supervisor {
 	n := len(cmds)
 	return &supervisor{
-		job: j, lifeline: lifeline, first: cmds, cmds: make([]*exec.Cmd, n), began: time.Now(), ended: make(chan Result, n),
-		results: make([]Result, n), pauses: map[int]*time.Timer{}, hung: map[int]int{}, alive: make([]bool, n), due: make(chan int, n),
+		job: j, lifeline: lifeline, first: cmds, cmds: make([]*exec.Cmd, n), procs: started{procs: map[int]*os.Process{}},
+		began: time.Now(), ended: make(chan Result, n), results: make([]Result, n), pauses: map[int]*time.Timer{},
+		hung: map[int]int{}, alive: make([]bool, n), due: make(chan int, n),
 	}
 }
 
@@ -165,7 +177,7 @@ func (s *supervisor) start(rank int) {
 	}
 	s.cmds[rank] = cmd
 	s.running++
-	if err := s.startWithSecret(cmd); err != nil {
+	if err := s.startWithSecret(rank, cmd); err != nil {
 		s.ended <- Result{Rank: rank, Attempt: attempt, Code: 126, at: time.Now(), Err: fmt.Errorf("cannot start: %w", err)}
 		return
 	}
@@ -179,9 +191,9 @@ func (s *supervisor) start(rank int) {
 
 // startWithSecret starts a worker and passes the secret to it, if there is one. Each worker has a
 // pipe of its own, since reading empties it.
-func (s *supervisor) startWithSecret(cmd *exec.Cmd) error {
+func (s *supervisor) startWithSecret(rank int, cmd *exec.Cmd) error {
 	if len(s.job.Secret) == 0 {
-		return cmd.Start()
+		return s.procs.start(rank, cmd)
 	}
 	r, err := handOver(s.job.Secret)
 	if err != nil {
@@ -189,7 +201,7 @@ func (s *supervisor) startWithSecret(cmd *exec.Cmd) error {
 	}
 	defer r.Close() // the worker has its own copy
 	inherit(cmd, EnvSecret, r)
-	return cmd.Start()
+	return s.procs.start(rank, cmd)
 }
 
 // inherit passes a file to a command as its next descriptor, whose number is put into the variable.

@@ -242,6 +242,31 @@ func TestDefiantWorkerIsKilled(t *testing.T) {
 	}
 }
 
+// A launcher that has to end kills its workers, and starts no others.
+func TestKillAtTheEndOfTheLauncher(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no signals on windows")
+	}
+	var kill func()
+	var signal os.Signal
+	results, _, err := Job{
+		Restarts: 1, AtKill: func(f func()) { kill = f },
+		Again: func(r Result) bool { return r.Rank == 0 }, Without: func(Result) bool { return true },
+		Died: func(r Result) {
+			if r.Rank == 1 {
+				signal = r.Signal
+			}
+			kill()
+		},
+	}.Run(t.Context(), workers("exit 5 0", "defy"))
+	if err != nil || signal != syscall.SIGKILL {
+		t.Errorf("rank 1 ended by %v, want SIGKILL; %v", signal, err)
+	}
+	if r := results[0]; r.Attempt != 2 || !errors.Is(r.Err, errKilled) {
+		t.Errorf("rank 0: %+v, want that attempt 2 did not start", r)
+	}
+}
+
 func wait(t *testing.T, what string, f func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {

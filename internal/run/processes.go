@@ -20,6 +20,21 @@ import (
 // has started may hold the output open.
 const outputDelay = 2 * time.Second
 
+// reserve is the time for what follows the last process of a job that was told to end: files are removed, and the server
+// stops.
+const reserve = time.Second
+
+// allowGrace gives this process the time to end its job after a signal, and lets it kill the job's processes if that is
+// not enough, or at a second signal. Programs may ignore the end of the launcher, unlike gvw's workers.
+func (p *launcher) allowGrace(job *launch.Job) {
+	grace := job.Grace
+	if grace == 0 {
+		grace = launch.DefaultGrace
+	}
+	p.AllowCleanup(grace + outputDelay + reserve)
+	job.AtKill = p.AtKill
+}
+
 // processes are the processes of a job on this machine: workers of the learner or of another
 // program, one per rank, then one per spare. It shows their ends to the user and follows their
 // job on the server, so both kinds of job react to a loss in the same way.
@@ -75,6 +90,7 @@ func (j *processes) run(ctx context.Context, cmds []*exec.Cmd, job launch.Job) (
 	if j.hosts != nil {
 		job.Over = remote.OverSignal
 	}
+	j.allowGrace(&job)
 	died := job.Died
 	job.Died = func(r launch.Result) {
 		j.watch.started(r.Rank)
