@@ -94,7 +94,8 @@ func (r Result) failed() bool { return r.Code != 0 || r.Err != nil }
 // ended. A restarted command is a copy of the first, with another number
 // in EnvAttempt. results has the last attempt of each rank; root is the rank that
 // failed first, -1 if none did. The end of ctx ends the workers. Run sets the commands'
-// Stdin: it is the launcher's pipe, or empty (EmptyStdin).
+// Stdin: it is the launcher's pipe, or empty (EmptyStdin). Their WaitDelay bounds the reading of
+// output after the end of a process, without the time for writing it to Stdout or Stderr.
 func (j Job) Run(ctx context.Context, cmds []*exec.Cmd) (results []Result, root int, err error) {
 	if j.Grace == 0 {
 		j.Grace = DefaultGrace
@@ -163,7 +164,7 @@ func (s *supervisor) start(rank int) {
 	f := s.first[rank]
 	attempt := s.results[rank].Attempt + 1
 	cmd := &exec.Cmd{
-		Path: f.Path, Args: f.Args, Dir: f.Dir, SysProcAttr: f.SysProcAttr, WaitDelay: f.WaitDelay,
+		Path: f.Path, Args: f.Args, Dir: f.Dir, SysProcAttr: f.SysProcAttr,
 		Stdout: f.Stdout, Stderr: f.Stderr, Env: f.Environ(),
 	}
 	if s.job.EmptyStdin && CanInherit {
@@ -177,15 +178,26 @@ func (s *supervisor) start(rank int) {
 	}
 	s.cmds[rank] = cmd
 	s.running++
-	if err := s.startWithSecret(rank, cmd); err != nil {
+	out, err := redirect(cmd)
+	if err == nil {
+		if err = s.startWithSecret(rank, cmd); err != nil {
+			_ = out.close() // nothing was written
+		}
+	}
+	if err != nil {
 		s.ended <- Result{Rank: rank, Attempt: attempt, Code: 126, at: time.Now(), Err: fmt.Errorf("cannot start: %w", err)}
 		return
 	}
 	s.alive[rank] = true
+	out.start()
 	// wait receives one result per start.
 	go func() {
-		at := untilExit(cmd.Process)
-		s.ended <- result(rank, attempt, cmd, at, cmd.Wait())
+		err := cmd.Wait() // not for the output
+		at := time.Now()
+		if oerr := out.wait(f.WaitDelay); err == nil {
+			err = oerr
+		}
+		s.ended <- result(rank, attempt, cmd, at, err)
 	}()
 }
 
@@ -210,18 +222,14 @@ func inherit(cmd *exec.Cmd, variable string, f *os.File) {
 	cmd.ExtraFiles = append(cmd.ExtraFiles, f)
 }
 
-// result returns the outcome of a process that has ended. at is the time from untilExit, err the error of cmd.Wait.
+// result returns the outcome of a process that ended at a time. err is the error of cmd.Wait, or else of copying its output.
 func result(rank, attempt int, cmd *exec.Cmd, at time.Time, err error) Result {
 	r := Result{Rank: rank, Attempt: attempt, Pid: cmd.Process.Pid, Code: cmd.ProcessState.ExitCode(), at: at}
 	r.CPU = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	if at.IsZero() {
-		r.at = time.Now()
-	}
 	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		r.Code, r.Signal = 128+int(ws.Signal()), ws.Signal()
 	}
-	// A process that it has left behind may keep its output open: that is not a failure.
-	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited && !errors.Is(err, exec.ErrWaitDelay) {
+	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
 		r.Err = err
 	}
 	return r

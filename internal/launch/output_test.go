@@ -6,6 +6,8 @@ package launch
 
 import (
 	"bytes"
+	"io"
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -30,5 +32,71 @@ func TestOutputOfALeftProcess(t *testing.T) {
 	}
 	if pid, err := strconv.Atoi(words[0]); err != nil || syscall.Kill(pid, syscall.SIGKILL) != nil {
 		t.Errorf("cannot kill the process %s that was left behind", words[0])
+	}
+}
+
+// A worker that has ended first is the cause, although a process that it has left behind holds its output open.
+func TestTheFirstEndIsTheCauseWhateverHoldsTheOutput(t *testing.T) {
+	cmds := workers("exit 9 500", "leave 7 2000")
+	cmds[1].Stdout, cmds[1].WaitDelay = io.Discard, time.Minute
+	results, root, err := Job{Symptom: func(int) bool { return true }, Settle: time.Minute}.Run(t.Context(), cmds)
+	if err != nil || root != 1 || results[1].Code != 7 || results[1].After >= results[0].After {
+		t.Errorf("root %d, %+v; %v, want rank 1", root, results, err)
+	}
+}
+
+// slow is a writer whose first write takes its time.
+type slow struct {
+	takes   time.Duration
+	written int
+}
+
+func (s *slow) Write(b []byte) (int, error) {
+	time.Sleep(s.takes)
+	s.takes = 0
+	s.written += len(b)
+	return len(b), nil
+}
+
+// A worker that has ended while its output is being written loses none of it, however long that takes.
+func TestOutputToASlowWriter(t *testing.T) {
+	const n = 60000 // a pipe has room for it, and a copy takes more than one write
+	out := &slow{takes: time.Second}
+	cmd := exec.Command("sh", "-c", "head -c 60000 /dev/zero")
+	cmd.Stdout, cmd.WaitDelay = out, 100*time.Millisecond
+	results, root, err := Job{}.Run(t.Context(), []*exec.Cmd{cmd})
+	if err != nil || root != -1 || out.written != n {
+		t.Errorf("got %d bytes, want %d; root %d, %+v, %v", out.written, n, root, results, err)
+	}
+}
+
+// A writer that fails ends the worker, or fails it.
+func TestOutputThatCannotBeWritten(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	var log bytes.Buffer
+	for script, signal := range map[string]os.Signal{"echo": nil, "while echo; do :; done": syscall.SIGPIPE} {
+		cmd := exec.Command("sh", "-c", script)
+		cmd.Stdout = io.MultiWriter(&log, w)
+		results, root, err := Job{}.Run(t.Context(), []*exec.Cmd{cmd})
+		if err != nil || root != 0 || results[0].Signal != signal || signal == nil && results[0].Err == nil {
+			t.Errorf("%q: root %d, %+v, %v: want a failure", script, root, results, err)
+		}
+	}
+}
+
+// A worker whose two outputs are one writer never writes to it twice at a time.
+func TestOutputsOfOneWriter(t *testing.T) {
+	var out bytes.Buffer
+	cmd := exec.Command("sh", "-c", "for i in 1 2 3 4 5 6 7 8 9; do echo a; echo b >&2; done")
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if _, root, err := (Job{}).Run(t.Context(), []*exec.Cmd{cmd}); err != nil || root != -1 || out.String() != strings.Repeat("a\nb\n", 9) {
+		t.Errorf("root %d, %v, got %q", root, err, out.String())
 	}
 }

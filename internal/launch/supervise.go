@@ -68,7 +68,7 @@ func (s Supervised) one(cmd *exec.Cmd, attempt int) (r Result, told bool) {
 	for {
 		select {
 		case err := <-done:
-			return result(0, attempt, cmd, time.Time{}, err), told
+			return result(0, attempt, cmd, time.Now(), err), told
 		case sig := <-s.Signals:
 			told = told || s.ends(sig)
 			if err := cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {

@@ -17,7 +17,7 @@ import (
 )
 
 // outputDelay bounds the reading of a process's output after its end, since a process that it
-// has started may hold the output open.
+// has started may hold the output open. The time in which the output is written does not count.
 const outputDelay = 2 * time.Second
 
 // reserve is the time for what follows the last process of a job that was told to end: files are removed, and the server

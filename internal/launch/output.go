@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync/atomic"
+	"time"
+)
+
+// output copies what a process writes to a writer that is not a file. Package os/exec would do the same, but it
+// would stop at WaitDelay also if only the writer is slow. What the pipe has then would be lost.
+type output struct {
+	pipe    *os.File // from which this process reads
+	theirs  *os.File // to which the started process writes
+	to      io.Writer
+	writing atomic.Bool // a write is under way
+	done    chan error  // gets the error of the copying; it has room for one
+}
+
+// outputs are those of one process.
+type outputs []*output
+
+// redirect gives a command pipes instead of writers that are not files.
+func redirect(cmd *exec.Cmd) (all outputs, err error) {
+	one := sameWriter(cmd.Stdout, cmd.Stderr)
+	for _, w := range []*io.Writer{&cmd.Stdout, &cmd.Stderr} {
+		if _, isFile := (*w).(*os.File); isFile || *w == nil {
+			continue
+		}
+		if one && len(all) > 0 {
+			*w = cmd.Stdout
+			continue
+		}
+		pipe, theirs, err := os.Pipe()
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("cannot make a pipe for the output: %w", err), all.close())
+		}
+		all = append(all, &output{pipe: pipe, theirs: theirs, to: *w, done: make(chan error, 1)})
+		*w = theirs
+	}
+	return all, nil
+}
+
+// sameWriter reports whether two writers are the same. Those whose types cannot be compared are not.
+func sameWriter(a, b io.Writer) bool {
+	defer func() { _ = recover() }()
+	return a == b
+}
+
+// start begins the copying. The process has been started, and has its own copies of the ends that it writes to.
+func (all outputs) start() {
+	for _, o := range all {
+		_ = o.theirs.Close() // nothing was written to it
+		// wait receives from done.
+		go func() { o.done <- o.copy() }()
+	}
+}
+
+// close closes the pipes of a process that was not started.
+func (all outputs) close() (err error) {
+	for _, o := range all {
+		err = errors.Join(err, o.pipe.Close(), o.theirs.Close())
+	}
+	return err
+}
+
+// copy copies until all have closed the other end of the pipe, or close was called.
+func (o *output) copy() error {
+	_, err := io.Copy(o, o.pipe)
+	_ = o.pipe.Close() // after a failed write the process gets SIGPIPE
+	if errors.Is(err, os.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+// Write writes to the writer of the command.
+func (o *output) Write(b []byte) (int, error) {
+	o.writing.Store(true)
+	defer o.writing.Store(false)
+	return o.to.Write(b)
+}
+
+// wait waits for the rest of the output of a process that has ended. Processes that it has left behind may hold the
+// pipes open, so wait stops after the time delay; 0: it does not. The time in which a writer takes its bytes does not count:
+// they may be the process's own.
+func (all outputs) wait(delay time.Duration) (err error) {
+	left := delay
+	for _, o := range all {
+		err = errors.Join(err, o.wait(&left, delay/20))
+	}
+	return err
+}
+
+// wait waits for the end of one output. It subtracts from left in steps of tick.
+func (o *output) wait(left *time.Duration, tick time.Duration) error {
+	if tick <= 0 {
+		return <-o.done
+	}
+	for {
+		select {
+		case err := <-o.done:
+			return err
+		case <-time.After(tick):
+		}
+		if o.writing.Load() {
+			continue
+		}
+		if *left -= tick; *left <= 0 {
+			_ = o.pipe.Close() // copy returns
+			return <-o.done
+		}
+	}
+}
