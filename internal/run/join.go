@@ -230,11 +230,18 @@ func (j *joined) run(ctx context.Context, logDir string, worker func() (*exec.Cm
 		if local, err = j.meeting.serve(ctx, j); err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, j.meeting.leave(), local.Stop()) }()
+		// After a failure the launcher may start another attempt of this rank, which takes the server over: at the same
+		// address and with the same secret, since the other ranks have those.
+		follows := func() bool { return err != nil && j.at.Restarts == site.EachRank }
+		defer func() {
+			if !follows() {
+				err = errors.Join(err, j.meeting.leave())
+			}
+			err = errors.Join(err, local.Stop())
+		}()
 		others := departure.Watch(local.Server, j.job, j.at.Total)
-		// The other ranks learn how the job has ended before the server is gone. If the launcher restarts this rank, it takes
-		// the server over.
-		defer func() { others.Leave(ctx, err, err != nil && j.at.Restarts == site.EachRank) }()
+		// The other ranks learn how the job has ended before the server is gone.
+		defer func() { others.Leave(ctx, err, follows()) }()
 	} else if err := j.meeting.await(ctx, j, j.meeting.answers); err != nil {
 		return err
 	}
