@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"syscall"
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
@@ -190,9 +189,7 @@ func (p *launcher) joinProgram(ctx context.Context, s *cli.Settings, command []s
 			cmd.Env = append(cmd.Env, "GVW_BIND=")
 		}
 		return cmd, launch.Job{
-			Secret: j.secret, EmptyStdin: true, Symptom: programSymptom(command[0]),
-			// Another attempt may succeed unless the user has ended the process by a signal.
-			Curable: func(code int) bool { return code != 128+int(syscall.SIGINT) && code != 128+int(syscall.SIGTERM) },
+			Secret: j.secret, EmptyStdin: true, Symptom: programSymptom(command[0]), Curable: programCurable(command[0]),
 		}, nil
 	}, func() (*auth.Credentials, error) {
 		if j.meeting.secretFile == "" {

@@ -141,9 +141,7 @@ func (p *launcher) runProgram(ctx context.Context, j *programJob, all *processes
 	}
 	results, root, err := all.run(ctx, cmds, launch.Job{
 		Secret: secret, EmptyStdin: true,
-		Symptom: programSymptom(j.command[0]),
-		// Another attempt may succeed unless the user has ended the process by a signal.
-		Curable: func(code int) bool { return code != 128+int(syscall.SIGINT) && code != 128+int(syscall.SIGTERM) },
+		Symptom: programSymptom(j.command[0]), Curable: programCurable(j.command[0]),
 		Again: func(r launch.Result) bool {
 			return (j.onLoss != "" || watch.recovers()) && watch.mayContinue(false) && !watch.removed(r.Rank)
 		},
@@ -172,6 +170,16 @@ func programSymptom(name string) func(code int) bool {
 		return symptom
 	}
 	return func(code int) bool { return code != 128+int(syscall.SIGKILL) }
+}
+
+// programCurable returns the function that reports whether another attempt of a program may succeed after an exit code. Those
+// of gvw's own commands have the meanings that they have for the learner. Of another program, only an end by the user's signal
+// is final.
+func programCurable(name string) func(code int) bool {
+	if isSelf(name) {
+		return launch.Curable
+	}
+	return func(code int) bool { return code != 128+int(syscall.SIGINT) && code != 128+int(syscall.SIGTERM) }
 }
 
 // isSelf reports whether a file is this program.
