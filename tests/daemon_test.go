@@ -259,3 +259,38 @@ func TestDaemonRefusals(t *testing.T) {
 	}
 	run(t, dir, gvwBin, "-d", os.DevNull, "--checkpoint_interval", "3s").ends(t, "no daemon", 1, "--checkpoint_interval")
 }
+
+// A server that learns and fails to start leaves the model of -f and the checkpoint as they are.
+func TestServersThatDoNotStartKeepTheModel(t *testing.T) {
+	dir := t.TempDir()
+	files := []string{"m", "state"}
+	for _, name := range files {
+		writeFile(t, filepath.Join(dir, name), "the model of an earlier server")
+	}
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	_, port, err := net.SplitHostPort(taken.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ options, word string }{
+		{"--daemon --foreground --bind 127.0.0.1 --port " + port, "cannot listen"},
+		{"--daemon --bind 127.0.0.1 --port " + port, "cannot listen"},
+		{"--daemon --foreground --bind 127.0.0.1 --port 0 --pid_file none/pid", "--pid_file"},
+		{"serve --learn --port " + port, "cannot listen"},
+		{"serve --learn --port 0 --port_file none/port", "--port_file"},
+	} {
+		args := append(strings.Fields(c.options), "-b", "10", "-f", "m", "--checkpoint", "state")
+		if r := run(t, dir, gvwBin, args...); r.code == 0 || !strings.Contains(r.stderr, c.word) {
+			t.Errorf("%s: code %d, stderr:\n%s\nwant an error with %q", c.options, r.code, r.stderr, c.word)
+		}
+		for _, name := range files {
+			if got := readFile(t, filepath.Join(dir, name)); got != "the model of an earlier server" {
+				t.Errorf("%s: %s has been replaced by %d bytes", c.options, name, len(got))
+			}
+		}
+	}
+}

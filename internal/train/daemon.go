@@ -110,7 +110,8 @@ func (l *Learner) serveDaemon(c *cli.Context, s *cli.Settings, ready func(port i
 		return err
 	}
 	l.AllowCleanup(saveWithin)
-	defer func() { err = errors.Join(err, e.Close(context.WithoutCancel(c.Context))) }()
+	listens := false
+	defer func() { err = errors.Join(err, endEngine(c.Context, e, listens)) }()
 	kind := engine.Text
 	switch {
 	case cfg.Data.Format == learn.FormatJSON:
@@ -131,11 +132,20 @@ func (l *Learner) serveDaemon(c *cli.Context, s *cli.Settings, ready func(port i
 		return errors.Join(err, listener.Close())
 	}
 	log.Info("daemon listens", "port", number, "pid", os.Getpid(), "learns", !cfg.TestOnly)
+	listens = true
 	ready(number, nil)
 	background.IgnoreBrokenPipes()
 	err = server.Serve(c.Context, listener)
 	log.Info("daemon ends", "predictions", e.Metrics.Answers.Load(), "errors", e.Metrics.Faults.Load())
 	return err
+}
+
+// endEngine ends the engine of a server. Only a server that listens, and so may have learned, saves its model.
+func endEngine(ctx context.Context, e *engine.Engine, listens bool) error {
+	if !listens {
+		return e.Discard()
+	}
+	return e.Close(context.WithoutCancel(ctx))
 }
 
 // engine loads the model of a server. Saved models go through the file system of the options.

@@ -109,11 +109,12 @@ func (l *Learner) serveHTTP(c *cli.Context, s *cli.Settings, models []servedMode
 	}
 	ctx, cancel := context.WithCancel(c.Context)
 	var watches sync.WaitGroup
+	listens := false
 	defer func() {
 		cancel()
 		watches.Wait()
 		for _, m := range cfg.Models {
-			err = errors.Join(err, m.Engine.Close(context.WithoutCancel(c.Context)))
+			err = errors.Join(err, endEngine(c.Context, m.Engine, listens))
 		}
 	}()
 	l.AllowCleanup(saveWithin)
@@ -149,6 +150,7 @@ func (l *Learner) serveHTTP(c *cli.Context, s *cli.Settings, models []servedMode
 		log.Warn("any client can use this server: --token_file and --tls_cert restrict access")
 	}
 	log.Info("server listens", "address", listener.Addr().String(), "models", len(cfg.Models), "tls", secure != nil)
+	listens = true
 	background.IgnoreBrokenPipes()
 	return httpserve.Until(ctx, httpserve.Bound(listener, maxConns), &http.Server{
 		Handler: handler, TLSConfig: secure, ReadHeaderTimeout: headerWithin, ReadTimeout: answerWithin, WriteTimeout: answerWithin,

@@ -81,7 +81,7 @@ type Metrics struct {
 	ReloadFails atomic.Uint64 // reloads that have failed; the model before has stayed
 }
 
-// New loads the model and starts an engine. The caller calls Close.
+// New loads the model and starts an engine. The caller calls Close, or Discard before the first session.
 func New(ctx context.Context, cfg Config) (*Engine, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -128,7 +128,14 @@ func (e *Engine) Reload(ctx context.Context) error {
 // Close saves what has been learned since the last checkpoint, to Checkpoint and Final, and ends
 // the engine. No session may be in use.
 func (e *Engine) Close(ctx context.Context) error {
-	err := e.saver.stop(ctx)
+	err := e.saver.stop(ctx, true)
+	return errors.Join(err, e.model.Load().Release())
+}
+
+// Discard ends the engine and writes no file. A server that fails to start calls it instead of Close, which
+// would replace Final, the model of an earlier server, by one that has learned nothing.
+func (e *Engine) Discard() error {
+	err := e.saver.stop(context.Background(), false)
 	return errors.Join(err, e.model.Load().Release())
 }
 

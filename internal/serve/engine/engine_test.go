@@ -224,6 +224,20 @@ func TestCheckpointLacksAtMostEvery(t *testing.T) {
 	})
 }
 
+// Discard writes no file, and ends the engine.
+func TestDiscardSavesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var files store
+		e := newEngine(t, Config{Save: files.save, Checkpoint: "c", Final: "f"})
+		if err := e.Discard(); err != nil {
+			t.Error(err)
+		}
+		if files.saves != 0 {
+			t.Errorf("%d saves, want none", files.saves)
+		}
+	})
+}
+
 // An example that was answered Interval ago is in the checkpoint.
 func TestCheckpointIsAtMostIntervalOld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -107,8 +107,8 @@ func (s *saver) checkpoint(ctx context.Context, m *Model) error {
 	return nil
 }
 
-// stop ends the saver, and saves what has been learned.
-func (s *saver) stop(ctx context.Context) error {
+// stop ends the saver. With save it saves what has been learned.
+func (s *saver) stop(ctx context.Context, save bool) error {
 	s.mu.Lock()
 	if s.ended {
 		s.mu.Unlock()
@@ -121,10 +121,11 @@ func (s *saver) stop(ctx context.Context) error {
 	s.done.Wait()
 	m := s.e.Acquire()
 	var errs []error
-	if m.Learns() && s.e.cfg.Checkpoint != "" {
+	save = save && m.Learns()
+	if save && s.e.cfg.Checkpoint != "" {
 		errs = append(errs, s.checkpoint(ctx, m))
 	}
-	if m.Learns() && s.e.cfg.Final != "" {
+	if save && s.e.cfg.Final != "" {
 		errs = append(errs, s.e.save(ctx, m, s.e.cfg.Final))
 	}
 	return errors.Join(append(errs, m.Release())...)
