@@ -233,6 +233,10 @@ func TestServeRefusals(t *testing.T) {
 		{"--learn a=m b=m", "--learn"},
 		{"a=m --tls_cert c", "--tls_key"},
 		{"--learn --resume", "--checkpoint"},
+		{"a=m --bind 0.0.0.0 --token_file=", "--token_file"},
+		{"a=m --bind 0.0.0.0", "--token_file"},
+		{"a=m --bind [::]", "--token_file"},
+		{"--learn --bind 0.0.0.0 --tls_cert c --tls_key k", "--token_file"},
 	} {
 		run(t, dir, gvwBin, append([]string{"serve"}, strings.Fields(c.options)...)...).ends(t, c.options, 1, c.word)
 	}

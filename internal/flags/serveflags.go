@@ -17,7 +17,7 @@ var Serve = slices.Concat([]*cli.Spec{
 	{Name: "initial_regressor", Short: "i", About: "Model.Initial", Kind: cli.Text, Category: catServe, Arg: "MODEL", Repeat: true, Help: "model, whose name is that of its file; repeatable"},
 	{Name: "learn", Kind: cli.Boolean, Category: catServe, Help: "learn from each example that has a label, after its prediction"},
 	{Name: "port", Kind: cli.Integer, Max: 65535, Category: catServe, Arg: "PORT", Def: "8080", Help: "listen on this port; 0: any free one"},
-	{Name: "bind", Kind: cli.Text, Category: catServe, Arg: "HOST", Def: "127.0.0.1", Help: "listen on this address"},
+	{Name: "bind", Kind: cli.Text, Category: catServe, Arg: "HOST", Def: "127.0.0.1", Help: "listen on this address; one that is not on the loopback interface needs --token_file or --tls_ca"},
 	{Name: "port_file", Kind: cli.Text, Category: catServe, Arg: "FILE", Help: "write the port to FILE"},
 	{Name: "num_children", Kind: cli.Integer, Positive: true, Category: catServe, Arg: "N", Def: "10", Help: "lines that are processed at the same time"},
 	{Name: "token_file", Kind: cli.Text, Category: catServe, Arg: "FILE", Help: "token that clients send as Authorization: Bearer TOKEN"},

@@ -13,6 +13,13 @@ import (
 	"time"
 )
 
+// Loopback reports whether only processes of this machine can connect to a server that listens on host, a name
+// or an IP address without brackets.
+func Loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
 // Until serves until ctx ends, and then lets the requests under way end within drain. It uses TLS if
 // server.TLSConfig is set. It closes l.
 func Until(ctx context.Context, l net.Listener, server *http.Server, drain time.Duration) error {

@@ -119,3 +119,15 @@ func TestUntilDrains(t *testing.T) {
 		t.Error("a request that outlasts the limit is answered")
 	}
 }
+
+// An address of all interfaces and a name other than localhost can be reached from other machines.
+func TestLoopback(t *testing.T) {
+	for host, want := range map[string]bool{
+		"127.0.0.1": true, "127.8.9.1": true, "::1": true, "localhost": true,
+		"": false, "0.0.0.0": false, "::": false, "10.0.0.1": false, "node7": false, "localhost.example.org": false,
+	} {
+		if got := Loopback(host); got != want {
+			t.Errorf("Loopback(%q) = %v, want %v", host, got, want)
+		}
+	}
+}

@@ -200,10 +200,14 @@ func (l *Learner) engine(c *cli.Context, s *cli.Settings, cfg learn.Config, fsys
 	return engine.New(c.Context, ec)
 }
 
+// bindHost returns the host of --bind without brackets, or a default.
+func bindHost(s *cli.Settings, host string) string {
+	return strings.Trim(cmp.Or(s.Get("bind"), host), "[]")
+}
+
 // listen listens at --bind and --port, or at defaults, and returns the port.
 func listen(s *cli.Settings, host, port string) (net.Listener, int, error) {
-	host, port = cmp.Or(s.Get("bind"), host), cmp.Or(s.Get("port"), port)
-	l, err := net.Listen("tcp", net.JoinHostPort(strings.Trim(host, "[]"), port))
+	l, err := net.Listen("tcp", net.JoinHostPort(bindHost(s, host), cmp.Or(s.Get("port"), port)))
 	if err != nil {
 		return nil, 0, fmt.Errorf("cannot listen for clients: %w; choose another port with --port", err)
 	}

@@ -36,6 +36,9 @@ const (
 	maxConns     = 16384            // further ones are closed
 )
 
+// loopbackHost is the default host of gvw serve.
+const loopbackHost = "127.0.0.1"
+
 // Serve runs gvw serve: predictions over HTTP.
 func Serve(ctx context.Context, p *cli.Process, c *cli.Command, args []string) error {
 	s, err := c.Sets[0].Read(p, args)
@@ -85,6 +88,9 @@ func servedModels(s *cli.Settings) ([]servedModel, error) {
 	errs = append(errs, checkCheckpoint(s))
 	if s.Has("tls_cert") != s.Has("tls_key") || s.Has("tls_ca") && !s.Has("tls_cert") {
 		errs = append(errs, cli.Usagef("--tls_cert and --tls_key: give both, and --tls_ca only with them"))
+	}
+	if host := bindHost(s, loopbackHost); !httpserve.Loopback(host) && s.Get("token_file") == "" && s.Get("tls_ca") == "" {
+		errs = append(errs, cli.Usagef("--bind %s is not on the loopback interface: set --token_file, or --tls_ca with --tls_cert and --tls_key", host))
 	}
 	return all, errors.Join(errs...)
 }
@@ -139,15 +145,15 @@ func (l *Learner) serveHTTP(c *cli.Context, s *cli.Settings, models []servedMode
 	if err != nil {
 		return err
 	}
-	listener, number, err := listen(s, "127.0.0.1", "8080")
+	listener, number, err := listen(s, loopbackHost, "8080")
 	if err != nil {
 		return err
 	}
 	if err := writeNumber(c.Context, s, "port_file", number); err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	if cfg.Token == "" && secure == nil && !listener.Addr().(*net.TCPAddr).IP.IsLoopback() {
-		log.Warn("any client can use this server: --token_file and --tls_cert restrict access")
+	if secure == nil && !listener.Addr().(*net.TCPAddr).IP.IsLoopback() {
+		log.Warn("the token and the examples cross the network unencrypted: --tls_cert and --tls_key encrypt them")
 	}
 	log.Info("server listens", "address", listener.Addr().String(), "models", len(cfg.Models), "tls", secure != nil)
 	listens = true

@@ -70,7 +70,7 @@ func (c *Config) Read(tokenFile, certFile, keyFile string) error {
 // Validate reports every fault at once.
 func (c *Config) Validate() error {
 	host, _, err := split(c.Address)
-	if err == nil && !loopback(host) && c.Token == "" && c.TLS == nil {
+	if err == nil && !httpserve.Loopback(host) && c.Token == "" && c.TLS == nil {
 		err = fmt.Errorf("site: Config.Address %s is not on the loopback interface: set Config.Token or Config.TLS", c.Address)
 	}
 	return errors.Join(err, c.Page.Validate())
@@ -102,12 +102,6 @@ func split(addr string) (host, port string, err error) {
 		port = "0"
 	}
 	return host, port, nil
-}
-
-// loopback reports whether only processes of this machine can connect to a host.
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // Site is a page that is served. [Start] makes one.
