@@ -127,14 +127,14 @@ func TestPlaceIsGone(t *testing.T) {
 	}
 }
 
-// TestFaultOfAGeneration injects a fault in the generation that the plan names.
+// TestFaultOfAGeneration injects a fault in the start of the job that the plan names: the first one is --generation 0.
 func TestFaultOfAGeneration(t *testing.T) {
 	t.Parallel()
 	j := newPlainJob(t)
 	for _, c := range []struct {
 		in, fault string
 		code      int
-	}{{"1", "", 70}, {"1", ",generation:2", 4}, {"2", ",generation:2", 70}, {"2", "", 4}, {"7", ",generation:any", 70}} {
+	}{{"0", "", 70}, {"0", ",generation:2", 4}, {"1", ",generation:2", 70}, {"1", "", 4}, {"7", ",generation:any", 70}} {
 		args := append(j.args(0, 0, "m"), "--generation", c.in, "--start_timeout", "500ms")
 		args[slices.Index(args, "--run_id")+1] = "generation " + c.in + c.fault
 		r := run(t, j.dir, "env", append([]string{"GVW_FAULT=work:1,kind:exit" + c.fault, gvwBin}, args...)...)

@@ -28,8 +28,8 @@
 // process, once; a slow one from then on. Each fault has its own counter, so where
 // several ranks share a process, a fault should name its rank.
 //
-// A fault triggers in one attempt of its rank and in one generation of the run, by default
-// the first. A process that a launcher has restarted, alone or with all others,
+// A fault triggers in one attempt of its rank and in one start of the whole job, by default
+// the first of each. A process that a launcher has restarted, alone or with all others,
 // therefore does not fail again.
 //
 // At itself performs Exit, Kill, Stop and Slow. Drop, Garble and HalfOpen concern

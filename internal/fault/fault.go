@@ -35,7 +35,7 @@ var current atomic.Pointer[armed]
 // Life identifies this process among those of its rank. Both numbers count from 1; 0 means 1.
 type Life struct {
 	Attempt    uint64 // number of the process of the rank; launchers restart ranks
-	Generation uint64 // number of the start of the whole job
+	Generation uint64 // number of the start of the whole job: one more than its restarts
 }
 
 // Arm activates a plan in this process. An empty plan deactivates it.

@@ -60,7 +60,7 @@ type Fault struct {
 	Delay   time.Duration // of Slow: the additional time
 	Attempt uint64        // attempt of the rank, from 1; Any: all attempts
 
-	Generation uint64 // generation of the run, from 1; Any: all generations
+	Generation uint64 // number of the start of the whole job, from 1; Any: all starts
 }
 
 // Plan is the list of faults of a job.

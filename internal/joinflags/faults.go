@@ -57,7 +57,7 @@ func FaultPlan(p *cli.Process, total int, sharesMemory bool) (fault.Plan, error)
 
 // ArmFaults injects the faults of GVW_FAULT in this process. replaces is true if the process was
 // a spare and has the rank of a lost attempt, which counts as one more attempt of the rank.
-// generation counts the restarts of the whole job by its launcher.
+// generation is that of --generation: the restarts of the whole job by its launcher, from 0. Plans count the starts, from 1.
 func ArmFaults(p *cli.Process, at launch.Place, generation uint64, sharesMemory, replaces bool) error {
 	plan, err := FaultPlan(p, max(at.Total, 1), sharesMemory)
 	if err != nil || plan == nil {
@@ -71,7 +71,7 @@ func ArmFaults(p *cli.Process, at launch.Place, generation uint64, sharesMemory,
 		n++
 	}
 	log := p.Logger(slog.LevelInfo, true) // with the time, to measure the reaction of other ranks
-	fault.Arm(plan, fault.Life{Attempt: n, Generation: generation}, fault.Hands{
+	fault.Arm(plan, fault.Life{Attempt: n, Generation: generation + 1}, fault.Hands{
 		Exit:  p.Exit,
 		Kill:  killSelf,
 		Crash: crashSelf,

@@ -3,6 +3,7 @@
 package joinflags
 
 import (
+	"io"
 	"net/netip"
 	"os"
 	"slices"
@@ -12,7 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/internal/fault"
 	"github.com/gvw-project/gvw/internal/flags"
+	"github.com/gvw-project/gvw/internal/launch"
 )
 
 func parse(t *testing.T, line string) *cli.Settings {
@@ -93,5 +96,29 @@ func TestElasticFaultsNameOptions(t *testing.T) {
 	}
 	if errs := Check(parse(t, rank+"--elastic --on_loss shrink --run_id r")); len(errs) > 0 {
 		t.Errorf("a complete elastic job is refused: %v", errs)
+	}
+}
+
+// A fault names starts of the whole job from 1, and --generation counts restarts from 0.
+func TestFaultsOfGenerations(t *testing.T) {
+	t.Cleanup(func() { fault.Arm(nil, fault.Life{}, fault.Hands{}) })
+	for _, c := range []struct {
+		plan       string
+		generation uint64
+		want       bool
+	}{
+		{"", 0, true}, {"", 1, false}, {"", 2, false},
+		{",generation:1", 0, true}, {",generation:1", 1, false},
+		{",generation:2", 0, false}, {",generation:2", 1, true}, {",generation:2", 2, false},
+		{",generation:any", 0, true}, {",generation:any", 7, true},
+	} {
+		exited := false
+		p := &cli.Process{Env: []string{"GVW_FAULT=op:1,kind:exit" + c.plan}, Stderr: io.Discard, Exit: func(int) { exited = true }}
+		if err := ArmFaults(p, launch.Place{Total: 2}, c.generation, false, false); err != nil {
+			t.Fatal(err)
+		}
+		if fault.At(0, fault.Op); exited != c.want {
+			t.Errorf("op:1%s in --generation %d: triggered %v, want %v", c.plan, c.generation, exited, c.want)
+		}
 	}
 }

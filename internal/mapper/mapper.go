@@ -149,8 +149,8 @@ func (m *mapTask) fillOptions(job *cli.Settings, getenv func(string) string) err
 	set("run_id", t.Job)
 	set("total", strconv.Itoa(t.Total))
 	set("node", strconv.Itoa(t.Rank))
-	if t.Generation > 0 {
-		set("generation", strconv.FormatUint(uint64(t.Generation), 10))
+	if t.Generation > 1 { // the first ApplicationMaster is number 1
+		set("generation", strconv.FormatUint(uint64(t.Generation-1), 10))
 	}
 	set("on_loss", "wait")
 	if out := localName(t.Out); job.Get("on_loss") != "abort" && out != "" {

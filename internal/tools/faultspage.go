@@ -24,7 +24,7 @@ func Faults(_ context.Context, p *cli.Process, _ *cli.Command, args []string) er
 		"Faults are separated by semicolons. Each has a rank, a place and a kind:\n\n" +
 		"  rank:R        the rank; all ranks if left out\n" +
 		"  attempt:K     the attempt of the rank, or any (1: only the first attempt fails)\n" +
-		"  generation:K  the generation of the run (--generation), or any (1)\n")
+		"  generation:K  the start of the whole job, one more than --generation, or any (1)\n")
 	err := errors.Join(
 		describe(&b, "\nPlaces, one of:\n", ":N", fault.Points),
 		describe(&b, "\nKinds, as kind:K, one of:\n", "", fault.Kinds[fault.Exit:]),

@@ -159,7 +159,8 @@ def _rank(job: _job.Job, read: Any, is_text: bool, attempt: int) -> Any:
         code, output, text = 0, b"", ""
         try:
             chunks = (chunk for batch in batches for chunk in read(batch))
-            output, text = job.run(rank, chunks, is_text, generation=attempt, attempt=attempt + 1)
+            # A stage starts all ranks again: another generation. A job of one rank has attempts only.
+            output, text = job.run(rank, chunks, is_text, generation=attempt, attempt=attempt + 1 if job.ranks == 1 else 1)
         except GVWError as e:
             if job.on_loss == "wait":  # the other ranks wait for this one: its failure ends the stage
                 raise RuntimeError(f"gvw of rank {rank} failed with exit code {e.code}: {e}") from None
