@@ -27,7 +27,7 @@ const (
 var Learn = slices.Concat([]*cli.Spec{
 	{Name: "data", Short: "d", About: "Data.Inputs", Kind: cli.Text, Category: catInput, Arg: "FILE", Repeat: true, Help: "examples: a file, 'pattern*' or -; repeatable"},
 	{Name: "args", Kind: cli.Text, Category: catInput, Arg: "FILE", More: true, Help: "train a model for each line of FILE, which has its options, on the data of the first line"},
-	{Name: "passes", Sets: "Passes", Kind: cli.Integer, Category: catInput, Arg: "N", Def: "1", Help: "passes; more than one needs a cache"},
+	{Name: "passes", Sets: "Passes", Kind: cli.Integer, Category: catInput, Arg: "N", Def: "1", Help: "passes; with stdin, several need a cache"},
 	{Name: "cache", Short: "c", Kind: cli.Boolean, Category: catInput, Help: "keep the parsed examples in DATA.cache"},
 	{Name: "cache_file", About: "Data.Cache", Kind: cli.List, Single: true, Category: catInput, Arg: "FILE", Help: "keep the parsed examples in FILE"},
 	{Name: "kill_cache", Short: "k", Sets: "Data.KillCache", Kind: cli.Boolean, Category: catInput, Help: "rebuild the cache, even if it is valid"},
