@@ -181,6 +181,18 @@ func TestUnitIsHardened(t *testing.T) {
 	}
 }
 
+// systemd does not kill a server that waits for the end of its jobs.
+func TestUnitHasNoStopTimeout(t *testing.T) {
+	t.Parallel()
+	unit, err := os.ReadFile("../../packaging/spanning_tree.service")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(unit), "\nTimeoutStopSec=infinity\n") {
+		t.Error("spanning_tree.service has no TimeoutStopSec=infinity: after another time systemd kills a server whose jobs run")
+	}
+}
+
 // verifies checks the installed unit by systemd, and its command by the program. systemd ignores what it
 // does not understand, with a warning.
 func verifies(t *testing.T, root string) {
