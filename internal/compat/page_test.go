@@ -29,14 +29,14 @@ func Page() []byte {
 	var b strings.Builder
 	b.WriteString("# Options of vw\n\n" +
 		"<!-- Written by: go test ./internal/compat -update -->\n\n")
-	fmt.Fprintf(&b, "gvw knows all %d options of Vowpal Wabbit 9.11.9, by vw's names. Names may be\n"+
-		"written with dashes or underscores; an unknown one gets a suggestion. Options that\n"+
-		"only gvw has are in `gvw --help all`.\n\n"+
+	fmt.Fprintf(&b, "gvw knows all %d options of Vowpal Wabbit 9.11.9, and %d that only vw's program has\n"+
+		"(group %s), by vw's names. Names may be written with dashes or underscores; an\n"+
+		"unknown one gets a suggestion. Options that only gvw has are in `gvw --help all`.\n\n"+
 		"The rule: gvw refuses an option of vw only if the result would differ from vw's.\n"+
 		"An option that has no effect in vw is accepted: silently where scripts share\n"+
 		"options, with one note on stderr where the user has probably forgotten something.\n"+
 		"[Options beside others](#options-beside-others) lists the cases.\n\n"+
-		"| | options |\n|---|---|\n", len(options())-len(driver[0].rows))
+		"| | options |\n|---|---|\n", len(options())-len(driver[0].rows), len(driver[0].rows), Driver)
 	for _, s := range sections {
 		fmt.Fprintf(&b, "| [%s](#%s) | %d |\n", strings.ToLower(s.title), strings.ToLower(s.title), count[s.class])
 	}

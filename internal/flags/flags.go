@@ -57,7 +57,7 @@ var Learn = slices.Concat([]*cli.Spec{
 	{Name: "csr", Sets: "Data.Format", Read: sameWord, Kind: cli.Boolean, Category: catInput, More: true, Help: "examples are binary frames of rows, as programs write them"},
 	{Name: "no_stdin", Kind: cli.Boolean, Category: catInput, More: true, Help: "without -d and a cache read no examples, instead of stdin"},
 	{Name: "strict_parse", Sets: "Data.Strict", Kind: cli.Boolean, Category: catInput, More: true, Help: "a malformed line is an error"},
-	{Name: "max_line", Sets: "Data.MaxLine", Kind: cli.Integer, Positive: true, Category: catInput, Arg: "BYTES", Def: "67108864", More: true, Help: "longest line"},
+	{Name: "max_line", Sets: "Data.MaxLine", Kind: cli.Integer, Positive: true, Category: catInput, Arg: "BYTES", Def: "67108864", More: true, Help: "longest line; 1048576 by default with --daemon"},
 
 	{Name: "daemon", Kind: cli.Boolean, Category: catInput, More: true, Help: "answer clients over vw's socket protocol, in the background"},
 	{Name: "foreground", Kind: cli.Boolean, Category: catInput, More: true, Help: "with --daemon: stay in the foreground"},
