@@ -148,8 +148,8 @@ machine. Results are compared with the exact answer before and after.
 			Name: "simulate", Run: simulation.Simulate,
 			Sets: []*cli.FlagSet{{
 				At: "gvw simulate allreduce", Specs: flags.SimulateAllReduce,
-				Before: `gvw simulate allreduce computes how long a sum of float32 takes on a cluster that is
-not there, by its real schedules and a model of links and processors.
+				Before: `gvw simulate allreduce computes how long a sum of float32 takes on a simulated
+cluster, by its real schedules and a model of links and processors.
 
   gvw simulate allreduce
   gvw simulate allreduce -n 10,100,1000,4000 --rate 1,10,100 --svg times.svg
