@@ -208,6 +208,16 @@ func (m *Machine) adoptEpoch(j *job, e protocol.Epoch) {
 	}
 }
 
+// longestLease returns the longest lease that a rank of a job may have from an earlier server, by the limits of those that have
+// reconnected.
+func (m *Machine) longestLease(j *job) time.Duration {
+	longest := m.LostAfter
+	for _, a := range j.members() {
+		longest = max(longest, a.lostAfter)
+	}
+	return longest / 2
+}
+
 // endGracePeriod ends the grace period of a job: ranks that have not reconnected are lost.
 func (m *Machine) endGracePeriod(j *job) {
 	if j.restart.graceEnded || m.Now.Before(j.restart.graceUntil) {
@@ -252,6 +262,9 @@ func (m *Machine) endGracePeriod(j *job) {
 		}
 		if j.recovers() {
 			j.markVacant(r, m.Now, v)
+			if until := j.created.Add(m.longestLease(j)); until.After(j.losses.leases[r]) {
+				assign(&j.losses.leases, r, until) // of an attempt that only the earlier server knew
+			}
 			m.promote(j, r)
 		}
 	}
