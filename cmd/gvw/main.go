@@ -81,10 +81,13 @@ func (p *program) run(ctx context.Context, t *cli.Table) error {
 }
 
 // signals returns how this command handles signals. YARN kills a map task soon after
-// SIGTERM, and may start another attempt of it.
+// SIGTERM, and may start another attempt of it. A worker that is started again leaves its job, too.
 func (p *program) signals() cli.SignalPolicy {
 	if len(p.Args) > 0 && p.Args[0] == "mapper" {
 		return cli.SignalPolicy{Quick: true, Err: allreduce.ErrLeaving}
+	}
+	if p.Getenv(launch.EnvLeaves) == "1" {
+		return cli.SignalPolicy{Err: allreduce.ErrLeaving}
 	}
 	return cli.SignalPolicy{}
 }

@@ -16,6 +16,10 @@ const EnvLifeline = "GVW_LAUNCHER_FD"
 // from 1, under a launcher that restarts processes.
 const EnvAttempt = "GVW_ATTEMPT"
 
+// EnvLeaves is the variable that is 1 in a worker of which SIGTERM is no failure of the job, since another launcher starts
+// the rank again: it leaves the job as a lost rank does.
+const EnvLeaves = "GVW_LEAVES"
+
 // EnvSecret is the variable with the number of the file descriptor that has the secret
 // of the run. The secret itself is not in a variable or on the command line, which others can see.
 const EnvSecret = "GVW_SECRET_FD"

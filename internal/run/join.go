@@ -147,7 +147,7 @@ func (p *launcher) joinLearner(ctx context.Context, s, job *cli.Settings) error 
 			return nil, launch.Job{}, err
 		}
 		cmd := exec.Command(self, w.Args()...)
-		cmd.Env = WorkerEnv(p.Env, p.table)
+		cmd.Env = j.leaves(WorkerEnv(p.Env, p.table))
 		return cmd, launch.Job{Symptom: symptom}, nil
 	}, func() (*auth.Credentials, error) {
 		get := func(name string) string {
@@ -183,7 +183,7 @@ func (p *launcher) joinProgram(ctx context.Context, s *cli.Settings, command []s
 	return j.run(ctx, s.Get("log_dir"), func() (*exec.Cmd, launch.Job, error) {
 		pj := programJob{workers: j.at.Total, id: j.job.RunKey, uniqueID: j.job.UniqueID, onLoss: j.onLoss, port: j.meeting.port}
 		cmd := exec.Command(command[0], command[1:]...)
-		cmd.Env = append(pj.env(WorkerEnv(p.Env, p.table), j.at.Rank),
+		cmd.Env = append(pj.env(j.leaves(WorkerEnv(p.Env, p.table)), j.at.Rank),
 			"GVW_SPAN_SERVER="+j.meeting.host, "GVW_GENERATION="+strconv.FormatUint(uint64(j.at.Generation), 10))
 		if !j.meeting.local() {
 			cmd.Env = append(cmd.Env, "GVW_BIND=")
@@ -205,6 +205,14 @@ func (p *launcher) joinProgram(ctx context.Context, s *cli.Settings, command []s
 		j.secret = text
 		return &auth.Credentials{Secret: secret}, nil
 	})
+}
+
+// leaves adds the variable for a worker that may be started again after SIGTERM, as in a pod that is evicted.
+func (j *joined) leaves(env []string) []string {
+	if j.at.Restarts != site.EachRank {
+		return env
+	}
+	return append(env, launch.EnvLeaves+"=1")
 }
 
 // run opens or finds the server, runs the worker until its last attempt has ended, and leaves.

@@ -134,7 +134,7 @@ func WorkerEnv(env []string, t *cli.Table) []string {
 	}
 	var out []string
 	for _, kv := range env {
-		if name, _, _ := strings.Cut(kv, "="); !options[name] && name != launch.EnvLifeline && name != launch.EnvAttempt && name != launch.EnvSecret && name != launch.EnvStdinEnd {
+		if name, _, _ := strings.Cut(kv, "="); !options[name] && name != launch.EnvLifeline && name != launch.EnvAttempt && name != launch.EnvLeaves && name != launch.EnvSecret && name != launch.EnvStdinEnd {
 			out = append(out, kv)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -180,6 +181,48 @@ func TestVariables(t *testing.T) {
 			}
 			check(t, dir, want, all.String(), nil)
 		})
+	}
+}
+
+// TestEviction ends the pod of a rank by SIGTERM, as Kubernetes does before it starts the rank elsewhere. The job waits for
+// the other attempt.
+func TestEviction(t *testing.T) {
+	dir, want := folder(t)
+	args := append([]string{"run", "--join", "-n", "3", "--port", strconv.Itoa(freePort(t)), "--join_dir", "meet", "--"}, options("model")...)
+	index := func(rank int) string { return "JOB_COMPLETION_INDEX=" + strconv.Itoa(rank) }
+	const slow = "GVW_FAULT=rank:1,op:4,kind:slow,delay:3s"
+	others := []func() (string, error){
+		start(t, dir, []string{"GVW_RUN_ID=evicted", index(0)}, gvwBin, args...),
+		start(t, dir, []string{"GVW_RUN_ID=evicted", index(2)}, gvwBin, args...),
+	}
+	var out harness.Buffer
+	evicted := exec.Command(gvwBin, args...)
+	evicted.Dir, evicted.Env, evicted.Stdout, evicted.Stderr = dir, append(os.Environ(), "GVW_RUN_ID=evicted", index(1), slow), &out, &out
+	if err := evicted.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for begun := time.Now(); !strings.Contains(out.String(), "fault"); time.Sleep(20 * time.Millisecond) {
+		if time.Since(begun) > limit {
+			t.Fatalf("rank 1 has not come to its fault within %v:\n%s", limit, out.String())
+		}
+	}
+	if err := evicted.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Error(err)
+	}
+	if err := evicted.Wait(); evicted.ProcessState.ExitCode() != 143 {
+		t.Errorf("the evicted rank: %v, want exit code 143\n%s", err, out.String())
+	}
+	again, err := start(t, dir, []string{"GVW_RUN_ID=evicted", index(1)}, gvwBin, args...)()
+	if err != nil {
+		t.Errorf("the other attempt: %v\n%s", err, again)
+	}
+	for _, end := range others {
+		if out, err := end(); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+	}
+	if !bytes.Equal(model(t, dir, "model"), want) {
+		t.Error("the model differs from that of gvw run")
 	}
 }
 
