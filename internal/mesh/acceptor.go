@@ -28,9 +28,7 @@ func (m *Mesh) accept() {
 		if err != nil {
 			return // the listener is closed
 		}
-		if !m.allowed(c) {
-			log.Warn("dropped a connection: its address is in no allowed network", "rank", rank, "from", c.RemoteAddr())
-			c.Close()
+		if !m.cfg.admits(c) {
 			continue
 		}
 		known := m.pending.add(c)
@@ -48,13 +46,19 @@ func (m *Mesh) accept() {
 	}
 }
 
-// allowed reports whether the peer's address is in one of the allowed networks.
-func (m *Mesh) allowed(c net.Conn) bool {
-	if len(m.cfg.Allow) == 0 {
+// admits reports whether the peer's address is in one of the allowed networks. If not, it logs
+// and closes the connection.
+func (c Config) admits(conn net.Conn) bool {
+	if len(c.Allow) == 0 {
 		return true
 	}
-	host, _, err := net.SplitHostPort(c.RemoteAddr().String())
-	return err == nil && address.In(host, m.cfg.Allow)
+	host, _, err := net.SplitHostPort(conn.RemoteAddr().String())
+	if err == nil && address.In(host, c.Allow) {
+		return true
+	}
+	c.Log.Warn("dropped a connection: its address is in no allowed network", "rank", c.Rank, "from", conn.RemoteAddr())
+	conn.Close()
+	return false
 }
 
 // pending is the connections whose peers have not identified themselves yet. If there are too

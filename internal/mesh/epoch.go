@@ -274,8 +274,8 @@ func (e *Epoch) expects(rank int) bool {
 	return e.Members.Position(rank) >= 0 && rank != e.cfg.Rank && e.dials(rank, e.cfg.Rank)
 }
 
-// acceptStream accepts as many connections as there are children: vw's workers do not identify
-// themselves.
+// acceptStream accepts as many connections from allowed networks as there are children: vw's
+// workers do not identify themselves.
 func (e *Epoch) acceptStream() {
 	a := &transport.Acceptor{Listener: e.listener, Log: e.cfg.Log.With("rank", e.cfg.Rank)}
 	defer a.Close()
@@ -285,6 +285,9 @@ func (e *Epoch) acceptStream() {
 			continue
 		}
 		c, err := a.Accept(e.ctx)
+		for err == nil && !e.cfg.admits(c) {
+			c, err = a.Accept(e.ctx)
+		}
 		if err != nil {
 			return // the listener is closed
 		}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/internal/members"
 	"github.com/gvw-project/gvw/internal/spantree/client"
@@ -202,6 +204,44 @@ func TestStreamHasNoHandshake(t *testing.T) {
 			if c, ok := r.conns[place]; !ok || c.Exchange != (auth.Exchange{}) {
 				t.Errorf("place %d: connected %v, with the handshake %v", place, ok, c.Exchange)
 			}
+		}
+	})
+}
+
+// TestStreamAllowsNetworks checks that in a job with vw workers, too, only peers in allowed
+// networks become children.
+func TestStreamAllowsNetworks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cl := newCluster(t, 1, members.All(1), nil, func(_ int, cfg *Config) {
+			cfg.Allow = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}
+		})
+		cl.wiring = &client.Wiring{Stream: true, Kids: 2}
+		cl.begin(func(_ int, cfg *EpochConfig) {
+			cfg.Members, cfg.Tree, cfg.Self = nil, places{parent: schedule.None, left: 0, right: 2}, 1
+		})
+		r := cl.ranks[0]
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		for _, host := range []string{"198.51.100.1", "192.0.2.1", "198.51.100.2", "192.0.2.2"} {
+			c, err := cl.net.Host(host).Dial(t.Context(), r.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+		}
+		if err := r.epoch.Connect(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.epoch.HandOver(r.take); err != nil {
+			t.Fatal(err)
+		}
+		for place, want := range map[int]string{0: "192.0.2.1", 2: "192.0.2.2"} {
+			if got, _, err := net.SplitHostPort(r.conns[place].Host); got != want {
+				t.Errorf("place %d: got a connection from %s (%v), want %s", place, got, err, want)
+			}
+		}
+		if log := r.log.String(); strings.Count(log, "in no allowed network") != 2 {
+			t.Errorf("want two dropped connections in the log:\n%s", log)
 		}
 	})
 }
