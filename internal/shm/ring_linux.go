@@ -65,24 +65,36 @@ func (p *Ring) Read(b []byte) (int, error) {
 	if !p.switched[0] {
 		return p.Socket.Read(b)
 	}
-	n, err := p.in.take(b)
+	n, err := p.take(b)
 	if n > 0 || err != nil || len(b) == 0 {
-		if n > 0 && takeWakeup(p.in.writerWaits) {
-			p.wakePeer()
-		}
 		return n, err
 	}
 	if p.polls++; !p.socketReadable && p.polls%pollsPerSocketRead != 0 {
 		return 0, transport.ErrAgain
 	}
-	_, err = p.Socket.Read(p.scrap[:])
+	return p.readSocket(b)
+}
+
+// readSocket reads the socket, then memory again: there may be bytes that were written before the
+// end of the socket, or before its wake-up.
+func (p *Ring) readSocket(b []byte) (int, error) {
+	_, err := p.Socket.Read(p.scrap[:])
 	if p.socketReadable = err == nil; p.socketReadable { // there may be more wake-ups
 		err = transport.ErrAgain
 	}
-	if n, broken := p.in.take(b); n > 0 || broken != nil {
-		return n, broken // it was written before the end, or before the wake-up
+	if n, broken := p.take(b); n > 0 || broken != nil {
+		return n, broken
 	}
 	return 0, err
+}
+
+// take reads from memory, and wakes a writer that waits for room.
+func (p *Ring) take(b []byte) (int, error) {
+	n, err := p.in.take(b)
+	if n > 0 && takeWakeup(p.in.writerWaits) {
+		p.wakePeer()
+	}
+	return n, err
 }
 
 // Write writes without blocking, as Socket.Write does.

@@ -157,6 +157,33 @@ func TestPipeEnds(t *testing.T) {
 	}
 }
 
+// A writer that waits for room is woken also if its bytes arrive while the reader, which has found
+// memory empty, reads the socket.
+func TestPipeWakesAWriter(t *testing.T) {
+	a, b := pipeEnds(t)
+	turnBoth(a, b)
+	got := make([]byte, bufferSize)
+	if _, err := b.Read(got); err != transport.ErrAgain {
+		t.Fatalf("read of an empty pipe: %v", err)
+	}
+	if n, err := a.Write(make([]byte, bufferSize+1), nil); n != bufferSize || err != nil {
+		t.Fatalf("wrote %d, %v", n, err)
+	}
+	var poll transport.Poller
+	defer poll.Close()
+	k := poll.Add(a.FD(), true, false)
+	if a.Arm(false, true) {
+		t.Fatal("a full pipe has room")
+	}
+	if n, err := b.readSocket(got); n != bufferSize || err != nil {
+		t.Fatalf("read %d, %v", n, err)
+	}
+	poll.Wait(int64(10 * time.Second))
+	if woken, _ := poll.Ready(k); !woken {
+		t.Error("the writer sleeps, although there is room")
+	}
+}
+
 // A closed pipe behaves as a closed socket and does not access its memory.
 func TestPipeClosed(t *testing.T) {
 	a, b := pipeEnds(t)
