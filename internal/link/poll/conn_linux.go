@@ -53,11 +53,15 @@ type socket interface {
 	Close() error
 }
 
-// Wake makes the loop look at the connection.
+// Wake makes the loop look at the connection, and the watcher if it has set a link aside.
 func (c *conn) Wake() {
 	c.unsent.Store(true)
 	c.freed.Store(true)
-	c.d.bell.wake()
+	d := c.d
+	d.bell.wake()
+	if d.aside.Load() && d.aside.CompareAndSwap(true, false) {
+		d.bell.Wake()
+	}
 }
 
 // push writes what the link has to write, once. A failed write is no failure yet: the
@@ -113,7 +117,7 @@ func (c *conn) pull() (moved bool, err error) {
 			return false, nil
 		}
 		c.freed.Store(false)
-		if c.held, err = c.l.Digest(); err != nil || c.held {
+		if err = c.digest(); err != nil || c.held {
 			return false, err
 		}
 		moved = true
@@ -133,8 +137,18 @@ func (c *conn) pull() (moved bool, err error) {
 		return false, &link.BrokenError{Err: err}
 	}
 	c.l.Filled(n)
+	return true, c.digest()
+}
+
+// digest decodes what has been read. If the link has switched to another carrier, the watcher does not
+// wait for that one yet.
+func (c *conn) digest() (err error) {
+	ring, verbs := c.l.Ring.In, c.l.Verbs.In
 	c.held, err = c.l.Digest()
-	return true, err
+	if c.l.Ring.In != ring || c.l.Verbs.In != verbs {
+		c.d.partial = true
+	}
+	return err
 }
 
 // awaitIn lets p wait for the connection, too: for bytes with read, for room with write. A link on a verbs

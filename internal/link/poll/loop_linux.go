@@ -60,9 +60,12 @@ type Loop struct {
 	active []*conn // of the work under way
 	seen   uint32  // attached, when active was filled
 	all    []*conn // as of the last snapshot
-	kept   uint32  // attached, when the watcher began to watch
 
-	silenced bool // a sleep of the work under way has cleared the bell
+	// Of the watcher's wait. If it may miss something after the work, Carry ends it.
+	kept    uint32      // attached, when it began
+	partial bool        // a link is set aside, or the work may use up the wake-ups of a ring or stream
+	rung    bool        // the bell has rung for the watcher, and was not cleared
+	aside   atomic.Bool // a link is set aside, and none has been woken since
 
 	onVerbs  bool              // some links are carried by verbs streams
 	patience transport.Backoff // of waits for those
@@ -117,10 +120,10 @@ func (d *Loop) Carry(ctx context.Context, done <-chan struct{}, links []*link.Li
 	d.io.Lock()
 	d.selectActive(links)
 	l, err := d.loop(ctx, done, links)
-	if d.silenced && d.attached.Load() != d.kept {
-		d.bell.Wake() // the watcher needs the ring of Attach, too
+	if !d.rung && (d.partial || d.attached.Load() != d.kept) {
+		d.rung = true
+		d.bell.Wake() // the watcher looks at all links again
 	}
-	d.silenced = false
 	d.io.Unlock()
 	if err != nil {
 		l.Fail(err)
@@ -315,7 +318,7 @@ func (d *Loop) sleep(ctx context.Context, done <-chan struct{}, limit time.Durat
 	disarmRings(d.all)
 	d.mark(d.all)
 	d.bell.Clear()
-	d.silenced = true
+	d.rung = false
 	return false, nil, nil
 }
 

@@ -56,6 +56,7 @@ func (d *Loop) watch() {
 // next bytes. more: some have arrived already.
 func (d *Loop) watchOnce(poll *transport.Poller) (more bool, l *link.Link, err error) {
 	d.bell.Clear()
+	d.rung = false
 	d.kept = d.attached.Load() // before the snapshot, which has at least these
 	d.snapshot()
 	silenceVerbs(d.all)
@@ -68,7 +69,9 @@ func (d *Loop) watchOnce(poll *transport.Poller) (more bool, l *link.Link, err e
 		}
 	}
 	poll.Clear()
+	held, carried := false, false
 	for _, c := range d.all {
+		held, carried = held || c.held, carried || c.l.Ring.In || c.l.Verbs.In
 		switch {
 		case !c.up.Load():
 		case c.l.Stream != nil:
@@ -80,17 +83,20 @@ func (d *Loop) watchOnce(poll *transport.Poller) (more bool, l *link.Link, err e
 	}
 	poll.AddWaker(d.bell.Waker)
 	more = armVerbs(d.all)
-	return armRings(d.all) || more, nil, nil
+	more = armRings(d.all) || more
+	d.partial = held || carried
+	d.aside.Store(held) // from here on a Wake rings
+	for _, c := range d.all {
+		more = more || c.held && c.pullDue()
+	}
+	return more, nil, nil
 }
 
 // drain reads everything that has arrived, and writes the messages of the upgrade to verbs.
 func (c *conn) drain() error {
-	for c.ready = true; c.ready && c.up.Load(); {
+	for c.ready = true; c.up.Load() && c.pullDue(); {
 		if _, err := c.pull(); err != nil {
 			return err
-		}
-		if c.held {
-			break
 		}
 	}
 	if !c.up.Load() {
@@ -108,4 +114,12 @@ func (c *conn) drain() error {
 		}
 	}
 	return nil
+}
+
+// pullDue reports whether pull may have something to do.
+func (c *conn) pullDue() bool {
+	if c.held {
+		return c.freed.Load()
+	}
+	return c.ready
 }
