@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/schedule"
+	"github.com/gvw-project/gvw/internal/kernels"
 	"github.com/gvw-project/gvw/internal/sampled"
 	"github.com/gvw-project/gvw/internal/shm"
 )
@@ -129,6 +130,9 @@ func sumOverTCP(g *Group) error {
 	return err
 }
 
+// longOp is an operation with the longest name, whose calls have the longest header.
+var longOp = NewOp(strings.Repeat("o", kernels.MaxOwnName), true, func(dst, a, b []float32) { copy(dst, a) })
+
 // TestMismatchInSharedMemory checks that all ranks name the rank with the other call, whether
 // they meet in the segment or one of them waits at its connections.
 func TestMismatchInSharedMemory(t *testing.T) {
@@ -136,6 +140,9 @@ func TestMismatchInSharedMemory(t *testing.T) {
 		"length":     func(g *Group) error { return g.AllReduce(ctx, Vec(make([]float32, 5)), Sum) },
 		"operation":  func(g *Group) error { return g.AllReduce(ctx, Vec(make([]float32, 4)), Max) },
 		"collective": func(g *Group) error { return g.Broadcast(ctx, Vec(make([]float32, 4)), 0) },
+		"the longest names": func(g *Group) error {
+			return g.AllReduce(ctx, Vec(make([]float32, 4)).Named(strings.Repeat("v", 80)), longOp)
+		},
 	} {
 		t.Run(what, func(t *testing.T) {
 			j := newSharedJob(t, 3, Config{})

@@ -53,7 +53,7 @@ const (
 //	   192     4  asleep: 1 while the rank sleeps, or is about to
 //	   196     4  bell: the word it sleeps on
 //	   200     8  beats: a sign of life of a rank that is busy with other hosts
-//	   256   320  its last two collectives, of 160 bytes each: the length of the header,
+//	   256   384  its last two collectives, of 192 bytes each: the length of the header,
 //	              where its contribution and where its result lie in the arena, 1 more
 //	              than the offset or 0, each of 8 bytes; then the header
 //
@@ -65,12 +65,13 @@ const (
 	placeHeaders = 4 * cacheLine
 	headerSrc    = 8
 	headerBytes  = 24
-	placeSize    = 9 * cacheLine
+	placeSize    = placeHeaders + 2*HeaderRoom
 
 	// HeaderRoom is the size of a collective's entry in a place, and HeaderDst the offset of the
-	// result's place in it.
-	HeaderRoom = 160
+	// result's place in it. MaxHeader is the limit of the header.
+	HeaderRoom = 3 * cacheLine
 	HeaderDst  = 16
+	MaxHeader  = HeaderRoom - headerBytes
 )
 
 // step is how far a rank has come with a piece. Each rank publishes the number of its last piece for each

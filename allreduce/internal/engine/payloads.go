@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/internal/link"
+	"github.com/gvw-project/gvw/internal/shm"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/internal/wire"
 )
@@ -17,6 +18,7 @@ import (
 const (
 	_ = uint(link.MaxCall - callMax) // the limits of package link are these sizes
 	_ = uint(callMax - link.MaxCall)
+	_ = uint(shm.MaxHeader - callMax) // a call fits into shared memory
 	_ = uint(link.MaxFault - faultMax)
 	_ = uint(faultMax - link.MaxFault)
 )
