@@ -84,7 +84,9 @@ func (c *conn) push() (moved bool) {
 			o.Head, o.Data = append(o.Head, o.Data...), nil
 		}
 		c.full, c.at = true, 0
-		c.unsent.Store(!o.Part) // after a frame without data there may be more; a chunk sets it by Wake
+		if !o.Part { // there may be more; a chunk sets it by Wake
+			c.unsent.Store(true)
+		}
 	}
 	done := min(c.at, len(o.Head))
 	head, data := o.Head[done:], o.Data[c.at-done:]

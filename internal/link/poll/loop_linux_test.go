@@ -357,6 +357,29 @@ func TestTheLastFrameFollowsAWholeFrame(t *testing.T) {
 	}
 }
 
+// TestTheLastFrameFollowsItsSeal: a rank that fails while a chunk is composed, without the set's lock,
+// sends the reason.
+func TestTheLastFrameFollowsItsSeal(t *testing.T) {
+	a, b := newPair(t, options{})
+	a.ends[1].onSummed = func() {
+		a.set.Mu.Lock()
+		defer a.set.Mu.Unlock()
+		a.set.Seal([]byte("no data"), nil)
+	}
+	b.begin([][][]byte{0: nil}, []int{0: 1})
+	a.begin([][][]byte{1: {make([]byte, 1000)}}, []int{1: 0})
+	a.finish(t.Context())
+	a.loop.FlushErrors()
+	select {
+	case err := <-b.fail:
+		if err.Error() != "no data" {
+			t.Errorf("got %v", err)
+		}
+	case <-time.After(wakeLimit):
+		t.Errorf("the last frame has not arrived within %v", wakeLimit)
+	}
+}
+
 // flushedTo returns the failure of a peer. On a busy machine one FlushErrors may give up before the last
 // frame has left.
 func (r *rank) flushedTo(t *testing.T, peer *rank) error {

@@ -59,6 +59,8 @@ type end struct {
 	l      *link.Link
 	shares bool // the peer is on the same machine
 
+	onSummed func() // called by Summed, without the lock; nil: nothing
+
 	// Under the lock of the set.
 	send   [][]byte // still to be written
 	expect int      // number of chunks still to come in this round
@@ -104,12 +106,19 @@ func (e *end) Next() (link.Chunk, bool) {
 	return link.Chunk{Data: e.send[0]}, true
 }
 
-func (e *end) Summed(uint32) {}
+func (e *end) Summed(uint32) {
+	if e.onSummed != nil {
+		e.onSummed()
+	}
+}
 
 func (e *end) Written() {
 	e.r.set.Mu.Lock()
 	defer e.r.set.Mu.Unlock()
 	e.send = e.send[1:]
+	if e.r.set.Stopped() {
+		return
+	}
 	e.l.Wake()
 	e.r.progress()
 }
