@@ -104,11 +104,11 @@ func (s *Segment) mapAll(fd int) (err error) {
 // Commit allocates memory for the bytes lo … hi-1 of the arena, which then belong to this
 // process. lo must be the hi of the previous call. A lack of memory is an error.
 func (s *Segment) Commit(lo, hi int) error {
-	if s.committed[1] == 0 {
-		s.committed[0] = lo
-	}
 	if err := s.Allocate(lo, hi); err != nil {
 		return err
+	}
+	if s.committed[1] == 0 {
+		s.committed[0] = lo
 	}
 	s.committed[1] = hi
 	return nil

@@ -161,6 +161,25 @@ func TestArena(t *testing.T) {
 	}
 }
 
+// If its first Commit fails, a process has no part of the arena, and Close unmaps the arena once. The
+// addresses of a second time may be those of other memory.
+func TestNoPartAfterAFailedCommit(t *testing.T) {
+	s, err := NewSegment(100, 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.Commit(1<<20, 1<<50); err == nil {
+		t.Fatal("committing a million gigabytes succeeded")
+	}
+	if lo, hi := s.committed[0], s.committed[1]; lo != 0 || hi != 0 {
+		t.Errorf("the bytes %d … %d of the arena belong to this process, want none", lo, hi-1)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // After Detach a process's part of the arena keeps its contents until Close, whatever other
 // processes write.
 func TestDetach(t *testing.T) {
