@@ -58,14 +58,15 @@ func (in *Input) read() ([]byte, error) {
 	for {
 		part, err := in.r.ReadSlice('\n')
 		in.buf.Write(part)
+		line := bytes.TrimSuffix(in.buf.Bytes(), []byte("\n"))
+		line = bytes.TrimSuffix(line, []byte("\r"))
 		switch {
-		case in.buf.Len() > in.most:
+		case len(line) > in.most:
 			return nil, fmt.Errorf("it has more than %d bytes", in.most)
 		case errors.Is(err, bufio.ErrBufferFull):
 			continue
 		case err == io.EOF && in.buf.Len() > 0, err == nil: // the last line needs no newline
-			line := bytes.TrimSuffix(in.buf.Bytes(), []byte("\n"))
-			return bytes.TrimSuffix(line, []byte("\r")), nil
+			return line, nil
 		}
 		return nil, err
 	}
