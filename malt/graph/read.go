@@ -3,7 +3,6 @@
 package graph
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"gonum.org/v1/gonum/graph/formats/dot"
 	"gonum.org/v1/gonum/graph/formats/dot/ast"
@@ -53,18 +53,32 @@ func Read(r io.Reader, name string, n int) (*Graph, error) {
 	return g, nil
 }
 
-// isDOT reports whether the first word of a text is one with which a DOT file begins.
+// isDOT reports whether the first word of a text, after comments, is one with which a DOT file begins.
 func isDOT(text []byte) bool {
-	s := bufio.NewScanner(bytes.NewReader(text))
-	for s.Scan() {
-		line := strings.TrimSpace(s.Text())
-		if line == "" || strings.HasPrefix(line, "#") || strings.HasPrefix(line, "//") {
-			continue
+	for {
+		text = bytes.TrimSpace(text)
+		end := ""
+		switch {
+		case bytes.HasPrefix(text, []byte("#")), bytes.HasPrefix(text, []byte("//")):
+			end = "\n"
+		case bytes.HasPrefix(text, []byte("/*")):
+			end = "*/"
+		default:
+			word := text
+			if n := bytes.IndexFunc(text, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }); n >= 0 {
+				word = text[:n]
+			}
+			switch strings.ToLower(string(word)) {
+			case "strict", "graph", "digraph":
+				return true
+			}
+			return false
 		}
-		word := strings.ToLower(strings.TrimRight(strings.Fields(line)[0], "{"))
-		return word == "strict" || word == "graph" || word == "digraph"
+		var ended bool
+		if _, text, ended = bytes.Cut(text, []byte(end)); !ended {
+			return false
+		}
 	}
-	return false
 }
 
 // file is a graph that is being read.

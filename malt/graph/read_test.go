@@ -18,6 +18,10 @@ func TestReadFormats(t *testing.T) {
 		"chain":         "digraph star {\n  node [shape=circle];\n  1 -> 0 -> 1;\n  2 -> 0 -> 2\n}",
 		"undirected":    "// Graphviz\nstrict graph { \"0\" -- \"1\"; \"0\" -- \"2\" }",
 		"picture of us": Star(3).Picture(8).DOT(),
+		"no blank":      "digraph{0->1 0->2 1->0 2->0}",
+		"a name":        "strict\ndigraph\"star\"{0->1 0->2 1->0 2->0}",
+		"a comment":     "/* all ranks,\nand rank 0 */ DiGraph/**/{ 0 -> 1; 0 -> 2; 1 -> 0; 2 -> 0 }",
+		"a long line":   "digraph { 0 -> 1 [comment=\"" + strings.Repeat("c", 1<<16) + "\"]; 0 -> 2; 1 -> 0; 2 -> 0 }",
 	} {
 		g, err := Read(strings.NewReader(text), name, 3)
 		if err != nil {
