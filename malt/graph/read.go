@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -24,8 +25,9 @@ const maxFile = 64 << 20
 //
 // A list has an edge per line, "FROM TO" or "FROM TO WEIGHT"; empty lines and lines that
 // begin with # are skipped. The names of the vertices are ranks in both formats. In DOT an edge's
-// weight is its attribute weight, and the edges of an undirected graph lead both ways. An
-// edge without a weight gets a uniform one. A file name, if not empty, begins the errors.
+// weight is its attribute weight, and the edges of an undirected graph lead both ways. Edges within
+// subgraphs and default weights are faults. An edge without a weight gets a uniform one. A file name,
+// if not empty, begins the errors.
 func Read(r io.Reader, name string, n int) (*Graph, error) {
 	if n < 1 || n > MaxSize {
 		return nil, fmt.Errorf("graph: %d ranks: want 1 to %d", n, MaxSize)
@@ -163,34 +165,63 @@ func (f *file) dot(text []byte) {
 		return
 	}
 	g := parsed.Graphs[0]
-	for _, s := range g.Stmts {
-		e, ok := s.(*ast.EdgeStmt)
-		if !ok {
-			continue // vertices and attributes have no meaning here
-		}
-		weight := ""
-		for _, a := range e.Attrs {
-			if a.Key == "weight" {
-				weight = strings.Trim(a.Val, `"`)
+	for _, s := range g.Stmts { // vertices and other attributes have no meaning here
+		switch s := s.(type) {
+		case *ast.EdgeStmt:
+			f.edges(s, g.Directed)
+		case *ast.Subgraph:
+			if hasEdges(s) {
+				where := "a subgraph"
+				if s.ID != "" {
+					where = "the subgraph " + s.ID
+				}
+				f.fault("DOT", "edges in %s are not supported: list them outside of it", where)
 			}
-		}
-		from := e.From
-		for to := e.To; to != nil; to = to.To {
-			a, okA := from.(*ast.Node)
-			b, okB := to.Vertex.(*ast.Node)
-			if !okA || !okB {
-				f.fault("DOT", "subgraphs as ends of edges are not supported: list the edges")
-				break
+		case *ast.AttrStmt:
+			if s.Kind == ast.EdgeKind && weightOf(s.Attrs) != "" {
+				f.fault("DOT", "a default weight of edges is not supported: give each edge its attribute weight")
 			}
-			sender, receiver := strings.Trim(a.ID, `"`), strings.Trim(b.ID, `"`)
-			where := fmt.Sprintf("edge %s, %s", sender, receiver)
-			f.edge(where, sender, receiver, weight)
-			if !g.Directed {
-				f.edge(where, receiver, sender, weight)
-			}
-			from = to.Vertex
 		}
 	}
+}
+
+// edges adds the edges of a statement.
+func (f *file) edges(s *ast.EdgeStmt, directed bool) {
+	weight, from := weightOf(s.Attrs), s.From
+	for to := s.To; to != nil; to = to.To {
+		a, okA := from.(*ast.Node)
+		b, okB := to.Vertex.(*ast.Node)
+		if !okA || !okB {
+			f.fault("DOT", "subgraphs as ends of edges are not supported: list the edges")
+			return
+		}
+		sender, receiver := strings.Trim(a.ID, `"`), strings.Trim(b.ID, `"`)
+		where := fmt.Sprintf("edge %s, %s", sender, receiver)
+		f.edge(where, sender, receiver, weight)
+		if !directed {
+			f.edge(where, receiver, sender, weight)
+		}
+		from = to.Vertex
+	}
+}
+
+// hasEdges reports whether there are edges in a subgraph or in those within it.
+func hasEdges(g *ast.Subgraph) bool {
+	return slices.ContainsFunc(g.Stmts, func(s ast.Stmt) bool {
+		inner, ok := s.(*ast.Subgraph)
+		_, edge := s.(*ast.EdgeStmt)
+		return edge || ok && hasEdges(inner)
+	})
+}
+
+// weightOf returns the attribute weight; "": there is none.
+func weightOf(attrs []*ast.Attr) (weight string) {
+	for _, a := range attrs {
+		if a.Key == "weight" {
+			weight = strings.Trim(a.Val, `"`)
+		}
+	}
+	return weight
 }
 
 // Uniform reports whether each receiver gives the same weight to its senders and to itself.

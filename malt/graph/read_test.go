@@ -69,6 +69,16 @@ func TestReadReportsAllFaults(t *testing.T) {
 			"graph: DOT: DOT: subgraphs as ends of edges are not supported: list the edges",
 			`graph: DOT: edge a, 0: got rank "a", want 0 to 2`,
 		}},
+		{"subgraph", "digraph { 0 -> 1; subgraph one { 1 -> 2; subgraph { 2 -> 0 } } subgraph { 0 1 } { 2 -> 1 } }", []string{
+			"graph: subgraph: DOT: edges in the subgraph one are not supported: list them outside of it",
+			"graph: subgraph: DOT: edges in a subgraph are not supported: list them outside of it",
+		}},
+		{"nested", "digraph { 0 -> 1 -> 2 -> 0; subgraph { subgraph { 2 -> 1 } } }", []string{
+			"graph: nested: DOT: edges in a subgraph are not supported: list them outside of it",
+		}},
+		{"defaults", "digraph { edge [color=red]; edge [weight=0.2]; node [weight=3]; 0 -> 1 -> 2 -> 0 }", []string{
+			"graph: defaults: DOT: a default weight of edges is not supported: give each edge its attribute weight",
+		}},
 		{"two", "digraph { 0 -> 1 } digraph { 1 -> 0 }", []string{"graph: two: DOT: got 2 graphs, want one"}},
 		{"apart", "0 1\n1 0\n", []string{
 			"apart: graph custom: updates of rank 0 do not reach rank 2: add edges until the graph is strongly connected",
