@@ -24,9 +24,10 @@ const maxEdges = 1 << 22
 // Graph is a directed graph over the ranks 0 … Size()-1 which may change from
 // round to round with a fixed period. The zero Graph has no ranks.
 type Graph struct {
-	name   string
-	size   int
-	rounds []round
+	name    string
+	size    int
+	rounds  []round
+	derived []func(*Graph) *Graph // what has changed the graph of this name since, for Without
 }
 
 // round is the graph of one round.
@@ -77,11 +78,20 @@ func (r *round) weigh(rank int) {
 	own := 1.0
 	for i := range r.in[rank] {
 		if r.in[rank][i].Weight == 0 {
-			r.in[rank][i].Weight = 1 / float64(len(r.in[rank])+1)
+			r.in[rank][i].Weight = uniformWeight(len(r.in[rank]))
 		}
 		own -= r.in[rank][i].Weight
 	}
 	r.self[rank] = own
+}
+
+// uniformWeight returns the weight of each of so many senders that equals the receiver's own one.
+func uniformWeight(senders int) float64 { return 1 / float64(senders+1) }
+
+// derive notes by which function this graph was made from another one.
+func (g *Graph) derive(from *Graph, by func(*Graph) *Graph) *Graph {
+	g.derived = append(slices.Clone(from.derived), by)
+	return g
 }
 
 // Name returns the name that [New] takes, or "custom".
@@ -150,7 +160,7 @@ func (g *Graph) Union() *Graph {
 			all = append(all, arc{from: rank, to: to})
 		}
 	}
-	return build(g.name, g.size, all)
+	return build(g.name, g.size, all).derive(g, (*Graph).Union)
 }
 
 // Validate reports all faults: edges that leave the graph or lead from a rank to

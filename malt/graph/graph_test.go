@@ -186,6 +186,11 @@ func drawGraph(t *rapid.T) *Graph {
 			arcs = append(arcs, a)
 		}
 	}
+	if rapid.Bool().Draw(t, "weights") {
+		for i := range arcs { // 20 ranks have at most 19 senders
+			arcs[i].weight = float64(rapid.IntRange(0, 5).Draw(t, "weight")) / 100
+		}
+	}
 	return build("custom", n, arcs)
 }
 

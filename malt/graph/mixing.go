@@ -44,7 +44,15 @@ func (g *Graph) Metropolis() (*Graph, error) {
 		}
 		rounds = append(rounds, arcs)
 	}
-	return build(g.name, g.size, rounds...), nil
+	return build(g.name, g.size, rounds...).derive(g, (*Graph).metropolisIfUndirected), nil
+}
+
+// metropolisIfUndirected is Metropolis where it is possible, and else the graph itself.
+func (g *Graph) metropolisIfUndirected() *Graph {
+	if m, err := g.Metropolis(); err == nil {
+		return m
+	}
+	return g
 }
 
 // KeepsMean reports whether averaging keeps the mean of all ranks: the weights with
