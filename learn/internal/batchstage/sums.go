@@ -191,13 +191,13 @@ func (a *summation) batch(b *feature.Batch) error {
 	}
 	c := contributions{batch: b, examples: a.examples, terms: a.terms}
 	parallel := a.threads(len(b.Features)) > 1
+	a.scattering.Wait() // the batch before is added to the same vectors
 	if !parallel || !a.joined || b != read || len(t.ClassWeights) > 0 {
 		a.scatter(c, parallel) // the next batch needs the memory of the features or the examples, or makes the vectors grow
 		return nil
 	}
 	// The batch stays in memory, so this sweep may run beside the first one of the next batch.
 	a.terms, a.spare = a.spare, a.terms
-	a.scattering.Wait()
 	a.scattering.Go(func() { a.scatter(c, parallel) })
 	return nil
 }
