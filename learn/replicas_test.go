@@ -98,6 +98,28 @@ func TestReplicasDoNotDependOnTheTiming(t *testing.T) {
 	}
 }
 
+// An example whose own value is infinite, or whose prediction is infinite but not learned from, does not end the training. The
+// examples behind it are learned from by all replicas.
+func TestReplicasPassInfiniteExamples(t *testing.T) {
+	for name, line := range map[string]string{
+		"value":         "1 |f w1 w2:inf\n",
+		"initial value": "1 1 inf |f w1 w2\n",
+		"held out":      "1 |f" + strings.Repeat(" w1:3e38 w2:3e38", 50) + "\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := randomText(99) + line + randomText(100)
+			change := func(c *Config) {
+				if name == "held out" {
+					c.Passes, c.Holdout.Period, c.Data.Cache = 2, 100, t.TempDir()+"/c"
+				}
+			}
+			want, report := replicas(t, text, 1, change)
+			got, again := replicas(t, text, 2, change)
+			sameFiles(t, want, got, report, again)
+		})
+	}
+}
+
 func TestReplicasDiverge(t *testing.T) {
 	c := Config{
 		Data:        DataConfig{Inputs: []Input{textInput("text", randomText(20)+"1 |f w1:1e30\n1e30 |f w1:1e30\n")}},

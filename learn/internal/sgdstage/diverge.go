@@ -27,6 +27,16 @@ func divergence(ex *feature.Example, raw, l float32) string {
 	return fmt.Sprintf("the loss of prediction %v for label %v is %v", raw, ex.Label, l)
 }
 
+// allFinite reports whether all values of an example are finite: its features and its initial prediction.
+func allFinite(b *feature.Batch, ex *feature.Example) bool {
+	for _, f := range b.FeaturesOf(ex) {
+		if notFinite(f.Value) {
+			return false
+		}
+	}
+	return !notFinite(ex.Initial)
+}
+
 // diverged returns the error of an example at which training has diverged. It names the largest weight of the
 // example's features, which usually caused the fault. pass counts from 1, and place returns the
 // index of a feature's weight.
@@ -34,6 +44,9 @@ func divergence(ex *feature.Example, raw, l float32) string {
 // The error is nil if the example itself has a value that is not finite. Such a value is no
 // fault of the training, and changes no weight.
 func diverged(r *examples.Reader, pass int, b *feature.Batch, ex *feature.Example, what string, learner output.Weighted, place func(uint32) uint32) error {
+	if !allFinite(b, ex) {
+		return nil
+	}
 	weights, stride := learner.Weights(), learner.Stride()
 	// A weight that is not finite exceeds all others.
 	worst, most := -1, float32(-1)
@@ -41,18 +54,12 @@ func diverged(r *examples.Reader, pass int, b *feature.Batch, ex *feature.Exampl
 		at := int(place(f.Index))
 		w := weights[at*stride]
 		size := float32(math.Abs(float64(w)))
-		if notFinite(f.Value) {
-			return nil
-		}
 		if notFinite(w) {
 			size = math.MaxFloat32
 		}
 		if size > most {
 			worst, most = at, size
 		}
-	}
-	if notFinite(ex.Initial) {
-		return nil
 	}
 	tag := ""
 	if t := b.TagOf(ex); len(t) > 0 {

@@ -53,8 +53,8 @@ func (m *Online) replicate(ctx context.Context) error {
 	}
 	m.merged = m.Job.Total == 1 // otherwise the average of the ranks changes the weights
 	err := m.Read.Lots(ctx, 4*n, c.deal, func(l *examples.Lot, i int) error {
-		if hasDiverged(l.Scores[i].Raw, l.Scores[i].Loss) {
-			c.end() // the error has a weight, which a replica could change
+		if m.divergedAt(l, i) {
+			c.end() // the error that book returns has a weight, which a replica could change
 		}
 		return m.book(l, i)
 	})

@@ -74,10 +74,8 @@ func (m *Online) book(l *examples.Lot, i int) error {
 	t.Calls.Count(ex, learns)
 	switch {
 	case learns:
-		if hasDiverged(s.Raw, s.Loss) {
-			if err := diverged(m.Read, t.Passes+1, l.Batch, ex, divergence(ex, s.Raw, s.Loss), m.learner, output.OwnPlace); err != nil {
-				return err
-			}
+		if m.divergedAt(l, i) {
+			return diverged(m.Read, t.Passes+1, l.Batch, ex, divergence(ex, s.Raw, s.Loss), m.learner, output.OwnPlace)
 		}
 	default:
 		if s.Clipped = t.Seen.Clip(s.Raw); ex.Labeled() {
@@ -88,4 +86,10 @@ func (m *Online) book(l *examples.Lot, i int) error {
 		s.Clipped = t.Seen.Clip(s.Raw)
 	}
 	return t.Account(l.Batch, ex, held, s.Raw, s.Clipped, s.Loss)
+}
+
+// divergedAt reports whether training has diverged at an example of a lot, so that book returns an error.
+func (m *Online) divergedAt(l *examples.Lot, i int) bool {
+	s := l.Scores[i]
+	return m.Tally.Learns(l.Held[i]) && hasDiverged(s.Raw, s.Loss) && allFinite(l.Batch, &l.Batch.Examples[i])
 }
