@@ -72,6 +72,9 @@ func (cfg Config) earlyConfig() (c allreduce.Config, err error) {
 			return c, err
 		}
 	}
+	if err := cfg.loadDictionaries(); err != nil { // their contents are part of the digest
+		return c, err
+	}
 	_ = cfg.applyPrecedence()
 	rule, err := cfg.updateRule()
 	if err != nil {

@@ -57,7 +57,7 @@ func newRunner(cfg Config) (_ *runner, err error) {
 		}
 		labels = &seen
 	}
-	if err = cfg.Features.Namespaces.Load(cfg.features(), namespaces.Files{Path: cfg.Features.DictionaryPath, Open: cfg.Model.Open}); err != nil {
+	if err = cfg.loadDictionaries(); err != nil {
 		return nil, err
 	}
 	r.unheld = cfg.applyPrecedence()
@@ -115,6 +115,11 @@ func newRunner(cfg Config) (_ *runner, err error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+// loadDictionaries reads the dictionaries, after the options of the loaded model are merged.
+func (c *Config) loadDictionaries() error {
+	return c.Features.Namespaces.Load(c.features(), namespaces.Files{Path: c.Features.DictionaryPath, Open: c.Model.Open})
 }
 
 // newTally sets r.tally, except the metrics. labels is the range of predictions of a loaded

@@ -77,9 +77,13 @@ func (l *Learner) earlyConfig(c *cli.Context, at launch.Place) (learn.Config, er
 	// The inputs are not known yet, and learn.Config needs some: only the name can appear in a
 	// message.
 	cfg.Data.Inputs = []learn.Input{{Name: "what the rank will read"}}
+	if len(c.StringSlice("valid")) > 0 {
+		cfg.Holdout.Valid = []learn.Input{{Name: "what the rank will validate"}} // ranks agree on whether there is any
+	}
 	fsys := files.Watched(c, l.files.System(c.String, true), true, cfg.Diagnostics.Log)
+	cfg.Features.DictionaryPath = files.DictionaryPath(c.StringSlice("dictionary_path"), l.Getenv("PATH"))
 	cfg.Model.Open, cfg.Output.Create = files.Opener(c.Context, fsys), l.create(c.Context, fsys)
-	return cfg, nil
+	return cfg, takeGraph(&cfg)
 }
 
 // takeRank turns the options of a spare into those of a rank. The log of --log_json, which grows
