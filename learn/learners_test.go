@@ -10,13 +10,15 @@ import (
 
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/internal/sampled"
+	"github.com/gvw-project/gvw/learn/internal/reduction"
 	"github.com/gvw-project/gvw/learn/internal/reductions"
 	"github.com/gvw-project/gvw/model"
 )
 
-// learnerCases are options of each composed learner, for texts of one namespace, f.
+// learnerCases are options of each composed learner, for texts of one namespace, f. The examples of lrq and lrqfa also have its
+// features in g.
 var learnerCases = map[string][]string{
-	"lrq":        {"lrq=ff3", "lrq=ff2 lrqdropout=true"},
+	"lrq":        {"lrq=fg3", "lrq=ff2 lrqdropout=true"},
 	"lrqfa":      {"lrqfa=fg2"},
 	"nn":         {"nn=3", "nn=2 dropout=true inpass=true"},
 	"new_mf":     {"new_mf=2"},
@@ -61,8 +63,8 @@ func init() {
 				}
 				if s.Labels != feature.SimpleLabels {
 					c.Loss.Function = "squared"
-					relabel(c, s.Labels)
 				}
+				adapt(c, &s)
 			}
 			recovered = append(recovered, method{options, func(c *Config) {
 				set(c)
@@ -79,6 +81,22 @@ func init() {
 	}
 }
 
+// adapt makes examples of a learner from those of the data: relabeled ones, or for --lrq and --lrqfa ones whose features are
+// also in g.
+func adapt(c *Config, s *reduction.Spec) {
+	switch {
+	case s.Labels != feature.SimpleLabels:
+		relabel(c, s.Labels)
+	case s.Name == "lrq" || s.Name == "lrqfa":
+		rewrite(c, func(b *strings.Builder, line string) {
+			_, features, _ := strings.Cut(line, "|f")
+			b.WriteString(strings.TrimSuffix(line, "\n"))
+			b.WriteString(" |g")
+			b.WriteString(features)
+		})
+	}
+}
+
 // relabel gives the examples labels of another kind, which follow from the simple ones and from their features.
 func relabel(c *Config, kind feature.LabelKind) {
 	labels := map[feature.LabelKind][3]string{
@@ -86,6 +104,20 @@ func relabel(c *Config, kind feature.LabelKind) {
 		feature.CostLabels:  {"1:0 2:1.5 3:2", "1:2 2:0", "2:0.5 3:0.25 1:1"},
 		feature.MultiLabels: {"0", "1,2", "0,2"},
 	}[kind]
+	rewrite(c, func(b *strings.Builder, line string) {
+		label, rest, _ := strings.Cut(line, " ")
+		k := len(rest) % 2
+		if label == "1" {
+			k = 2
+		}
+		b.WriteString(labels[k])
+		b.WriteByte(' ')
+		b.WriteString(rest)
+	})
+}
+
+// rewrite replaces the lines of the data by those that other writes.
+func rewrite(c *Config, other func(b *strings.Builder, line string)) {
 	for i := range c.Data.Inputs {
 		open := c.Data.Inputs[i].Open
 		c.Data.Inputs[i].Open = func(ctx context.Context) (io.ReadCloser, error) {
@@ -99,14 +131,7 @@ func relabel(c *Config, kind feature.LabelKind) {
 			}
 			var b strings.Builder
 			for line := range strings.Lines(string(text)) {
-				label, rest, _ := strings.Cut(line, " ")
-				k := len(rest) % 2
-				if label == "1" {
-					k = 2
-				}
-				b.WriteString(labels[k])
-				b.WriteByte(' ')
-				b.WriteString(rest)
+				other(&b, line)
 			}
 			return io.NopCloser(strings.NewReader(b.String())), nil
 		}
@@ -145,9 +170,7 @@ func TestLearnersAllocateNothingPerExample(t *testing.T) {
 					Data: DataConfig{Inputs: []Input{textInput("text", text)}}, Features: FeatureConfig{Bits: 12},
 					Holdout: HoldoutConfig{Off: true}, Learner: LearnerConfig{Options: learnerValues(options)},
 				}
-				if s.Labels != feature.SimpleLabels {
-					relabel(&c, s.Labels)
-				}
+				adapt(&c, &s)
 				return testing.AllocsPerRun(3, func() {
 					if _, err := Run(t.Context(), c); err != nil {
 						t.Fatal(err)

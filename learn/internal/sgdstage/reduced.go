@@ -34,11 +34,12 @@ type Reduced struct {
 	weightless bool // Spec.Weightless
 	before     bool // predictions that are shown are within the range before the example's label
 
-	state    reduction.Stateful // the learner, if it has state; nil: it has none
-	steady   bool               // predictions leave that state as it is
-	follows  reduction.Advancer // the learner, if it follows all examples; nil: it does not
-	words    []uint64           // of that state
-	reporter reduction.Reporter // the learner, if its predictions have a form of their own; nil: they are numbers
+	state     reduction.Stateful // the learner, if it has state; nil: it has none
+	steady    bool               // predictions leave that state as it is
+	exchanges bool               // Exchange is under way
+	follows   reduction.Advancer // the learner, if it follows all examples; nil: it does not
+	words     []uint64           // of that state
+	reporter  reduction.Reporter // the learner, if its predictions have a form of their own; nil: they are numbers
 }
 
 // Layout is the table of a learner with its own rule (Spec.Bottom). That of others has none.
@@ -186,6 +187,13 @@ func (m *Reduced) aside(l reduction.Learner, b *feature.Batch, ex *feature.Examp
 	return p
 }
 
+// Exchange averages the weights, gathers the records and measures the validation set.
+func (m *Reduced) Exchange(ctx context.Context, g *allreduce.Group) error {
+	m.exchanges = true
+	defer func() { m.exchanges = false }()
+	return m.Online.Exchange(ctx, g)
+}
+
 // Shared codes the part of the state that is the same on all ranks.
 func (m *Reduced) Shared(c *snapshot.Coder) {
 	m.Online.Shared(c)
@@ -204,6 +212,13 @@ func (m *Reduced) Own(c *snapshot.Coder) {
 		return
 	}
 	m.words = m.state.AppendState(m.words[:0])
+	if l, ok := m.learner.(reduction.PassEnder); ok && m.exchanges {
+		// The record is read after Commit, which ends the pass.
+		before := slices.Clone(m.words)
+		l.EndPass()
+		m.words = m.state.AppendState(m.words[:0])
+		m.state.SetState(before)
+	}
 	if l, ok := m.state.(reduction.Growing); ok {
 		unit := l.StateUnit()
 		n, limit := len(m.words)/unit, math.MaxInt
