@@ -155,7 +155,7 @@ func (c *Config) takeOption(name string, o model.Option) error {
 		}
 		c.Features.HashSeed = option.Some(uint32(seed))
 	case "link":
-		if c.Loss.Link != "identity" && c.Loss.Link != o.Value {
+		if (c.given.link || c.Loss.Link != "identity") && c.Loss.Link != o.Value {
 			return disagree("Loss.Link", c.Loss.Link)
 		}
 		c.Loss.Link, c.given.link = o.Value, true

@@ -79,6 +79,10 @@ func TestCommandLineAndModelAreCombined(t *testing.T) {
 	if err := other.takeOptions("m", &kept); !errors.As(err, &fault) {
 		t.Errorf("two links: got %v, want a usage error", err)
 	}
+	other = Config{Loss: LossConfig{Link: "identity"}}.withDefaults() // as vw refuses it
+	if err := other.takeOptions("m", &kept); !errors.As(err, &fault) {
+		t.Errorf("identity and another link: got %v, want a usage error", err)
+	}
 	var data *DataError
 	bandit := model.Header{Options: []model.Option{{Name: "cb", Value: "3"}}}
 	if err := other.takeOptions("m", &bandit); !errors.As(err, &data) {
