@@ -161,7 +161,7 @@ func (r *runner) newReader(data *stream.Dataset) *examples.Reader {
 	}
 	if c.Diagnostics.Watch != nil {
 		read.Watch = func(read, of int) {
-			c.Diagnostics.Watch(Progress{Pass: r.tally.Passes + 1, Passes: c.maxPasses(), Examples: read, Of: of, Loss: r.tally.CurrentLoss()})
+			c.Diagnostics.Watch(Progress{Pass: r.tally.RunPasses() + 1, Passes: c.maxPasses(), Examples: read, Of: of, Loss: r.tally.CurrentLoss()})
 		}
 	}
 	return read

@@ -58,7 +58,7 @@ func (m *Online) Work(ctx context.Context) error {
 	if m.counts() {
 		return m.count(ctx)
 	}
-	return m.Learn(func() error { return m.read(ctx, m.Tally.Passes) })
+	return m.Learn(func() error { return m.read(ctx, m.Tally.RunPasses()) })
 }
 
 // Exchange averages the weights and gathers the records. At the end of a pass it measures the validation set.

@@ -136,7 +136,7 @@ func (m *Stage) Work(ctx context.Context) error {
 	if err := m.begin(); err != nil {
 		return err
 	}
-	if err := m.read(ctx, m.Tally.Passes); err != nil {
+	if err := m.read(ctx, m.Tally.RunPasses()); err != nil {
 		return err
 	}
 	m.own[0] = m.single.Weight()

@@ -133,7 +133,7 @@ func (m *Stage) Work(ctx context.Context) error {
 	}
 	m.documents = 0
 	m.pending, m.tags = m.pending[:0], m.tags[:0]
-	if err := m.parts.Read(ctx, m.Tally.Passes, m.end(m.round-1), m.end(m.round)); err != nil {
+	if err := m.parts.Read(ctx, m.Tally.RunPasses(), m.end(m.round-1), m.end(m.round)); err != nil {
 		return err
 	}
 	if err := m.step(); err != nil {

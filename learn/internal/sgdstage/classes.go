@@ -47,7 +47,7 @@ func (m *Classes) shareSums(ctx context.Context, g *allreduce.Group) error {
 func (m *Classes) Work(ctx context.Context) error {
 	m.guard()
 	defer m.end()
-	return m.Read.Pass(ctx, m.Tally.Passes, m.Tally.Weighted(func(b *feature.Batch, ex *feature.Example, held bool) error {
+	return m.Read.Pass(ctx, m.Tally.RunPasses(), m.Tally.Weighted(func(b *feature.Batch, ex *feature.Example, held bool) error {
 		if m.skipped(held) {
 			return nil
 		}

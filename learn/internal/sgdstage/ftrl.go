@@ -69,7 +69,7 @@ func (m *FTRL) Next() (string, bool) {
 
 // Work predicts every example, and learns from those that are not held out.
 func (m *FTRL) Work(ctx context.Context) error {
-	return m.Read.Pass(ctx, m.Tally.Passes, m.Tally.Weighted(m.process))
+	return m.Read.Pass(ctx, m.Tally.RunPasses(), m.Tally.Weighted(m.process))
 }
 
 // processSingle processes an example with a simple label. The prediction that is shown uses the

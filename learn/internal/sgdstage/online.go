@@ -84,7 +84,7 @@ func (m *Online) Work(ctx context.Context) error {
 			return m.together(ctx)
 		}
 		defer m.number()()
-		return m.Read.Pass(ctx, m.Tally.Passes, m.Visit(ctx))
+		return m.Read.Pass(ctx, m.Tally.RunPasses(), m.Visit(ctx))
 	})
 }
 

@@ -109,7 +109,7 @@ func (m *Reduced) Work(ctx context.Context) error {
 	}
 	m.guard()
 	defer m.end()
-	return m.Read.Pass(ctx, m.Tally.Passes, func(b *feature.Batch, ex *feature.Example, held bool) error {
+	return m.Read.Pass(ctx, m.Tally.RunPasses(), func(b *feature.Batch, ex *feature.Example, held bool) error {
 		if ends.Before(m.Read.Place) { // as Online does
 			m.endPass()
 			m.Online.learner.EndPass()

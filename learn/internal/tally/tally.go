@@ -43,7 +43,8 @@ type Tally struct {
 	Spared float32 // SparedWeight of the current example; 0: none
 
 	Stats    vwtext.Stats // over this rank's examples in this run
-	Passes   int          // passes over the data so far
+	Passes   int          // passes over the data so far, with those of the loaded model's run (Preserve)
+	earlier  int          // passes of the loaded model's run
 	Stop     EarlyStop
 	Measures Measures
 	Valid    *Validation // --valid; nil: none
@@ -144,6 +145,9 @@ func (t *Tally) AccountAs(b *feature.Batch, ex *feature.Example, held bool, clip
 	}
 	return t.Console.Table.Row(&t.Stats, t.ShowsHoldout(), ex.Label, p, features)
 }
+
+// RunPasses returns the number of passes so far without those of the loaded model's run. It decides whether and how a pass is shuffled.
+func (t *Tally) RunPasses() int { return t.Passes - t.earlier }
 
 // ShowsHoldout reports whether the table shows the losses of held-out examples, as it
 // does from the second pass on.
@@ -365,7 +369,8 @@ func (t *Tally) Preserve(r *model.Resume) {
 	st, table := &t.Stats, t.Console.Table
 	st.Examples, st.Features = r.ExampleNumber, r.TotalFeatures
 	st.Labeled, st.Unlabeled, st.Labels, st.Loss = r.WeightedLabeled, r.WeightedUnlabeled, r.WeightedLabels, r.SumLoss
-	t.Passes = int(r.CurrentPass)
+	t.Passes, t.earlier = int(r.CurrentPass), int(r.CurrentPass)
+	t.ended, t.Passed.before = *st, *st // a single process: its sums are those of all ranks
 	table.Loss, table.Labeled = r.SumLoss-r.SumLossSinceLastDump, r.OldWeightedLabeled
 	if table.Next < float64(r.DumpInterval) {
 		table.Next = float64(r.DumpInterval)
