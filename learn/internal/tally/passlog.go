@@ -20,7 +20,7 @@ type PassLine struct {
 	Pass     int                 `json:"pass"`
 	Method   string              `json:"method"`
 	Examples uint64              `json:"examples"` // of this pass, over all ranks
-	Weight   float64             `json:"weight"`   // of the labelled ones
+	Weight   *float64            `json:"weight"`   // of the labelled ones
 	Loss     *float64            `json:"loss"`     // their mean loss, each measured before the example is learned from
 	Holdout  *float64            `json:"holdout_loss,omitempty"`
 	Metrics  map[string]*float64 `json:"metrics,omitempty"`
@@ -96,7 +96,7 @@ func (t *Tally) logPass(method string) error {
 	line := PassLine{
 		Pass: t.Passes, Method: method,
 		Examples: now.Examples - before.Examples,
-		Weight:   now.Labeled - before.Labeled,
+		Weight:   number(now.Labeled - before.Labeled),
 		Loss:     number(p.loss),
 		Best:     p.better, Stop: p.stop,
 		Seconds: time.Since(p.Begun).Seconds(),

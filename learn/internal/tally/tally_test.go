@@ -175,9 +175,9 @@ func TestPassLogTranscript(t *testing.T) {
 	}
 	number := func(x float64) *float64 { return &x }
 	want := []PassLine{
-		{Pass: 1, Method: "SGD", Examples: 20, Weight: 10, Loss: number(0.8), Holdout: number(0.5), Best: true},
-		{Pass: 2, Method: "SGD", Examples: 20, Weight: 10, Loss: number(0.4), Stop: true},
-		{Pass: 3, Method: "SGD", Examples: 20, Weight: 10, Loss: number(0.1), Holdout: number(1), Stop: true},
+		{Pass: 1, Method: "SGD", Examples: 20, Weight: number(10), Loss: number(0.8), Holdout: number(0.5), Best: true},
+		{Pass: 2, Method: "SGD", Examples: 20, Weight: number(10), Loss: number(0.4), Stop: true},
+		{Pass: 3, Method: "SGD", Examples: 20, Weight: number(10), Loss: number(0.1), Holdout: number(1), Stop: true},
 	}
 	var got []PassLine
 	for line := range strings.Lines(lines.String()) {
@@ -207,5 +207,28 @@ func TestPassLogOfNoLabels(t *testing.T) {
 	}
 	if got := lines.String(); !strings.HasPrefix(got, `{"pass":1,"method":"SGD","examples":0,"weight":0,"loss":null,"seconds":`) {
 		t.Errorf("got %s", got)
+	}
+}
+
+// The sums of an example with an infinite weight are infinite or undefined: the log says null.
+func TestPassLogOfInfiniteWeight(t *testing.T) {
+	var log, lines bytes.Buffer
+	ta := newTally(t, &log)
+	ta.Passed.Out = &lines
+	all := &ta.Job.All.Stats
+	all.Examples, all.Labeled, all.Loss = 3, math.Inf(1), math.Inf(1)
+	for ta.Passes = 1; ta.Passes <= 2; ta.Passes++ {
+		if err := ta.logPass("SGD"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first, second, _ := strings.Cut(lines.String(), "\n")
+	for want, got := range map[string]string{
+		`{"pass":1,"method":"SGD","examples":3,"weight":null,"loss":null,"seconds":`: first,
+		`{"pass":2,"method":"SGD","examples":0,"weight":null,"loss":null,"seconds":`: second,
+	} {
+		if !strings.HasPrefix(got, want) {
+			t.Errorf("got %s", got)
+		}
 	}
 }
