@@ -320,6 +320,31 @@ func TestRefusedStates(t *testing.T) {
 	}
 }
 
+// A state whose numbers of weights are out of order, or of none, is refused.
+func TestRefusedNumbers(t *testing.T) {
+	c := small(smallMethods[2])
+	c.Features.Bits = 12
+	r, m := local(t, c)
+	step(t, r, m)
+	var good bytes.Buffer
+	if err := errors.Join(m.WriteState(&good), r.close()); err != nil {
+		t.Fatal(err)
+	}
+	le := binary.LittleEndian
+	at := snapshot.HeadSize + le.Uint64(good.Bytes()[24:]) + 8 // the first array has the indices
+	for _, index := range []uint32{0, 1 << 12, 1<<32 - 1} {
+		bad := bytes.Clone(good.Bytes())
+		le.PutUint32(bad[at+4:], index)
+		r, m := local(t, c)
+		if err := m.ReadState(bytes.NewReader(bad)); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("number 1 is of weight %d", index)) {
+			t.Errorf("weight %d: got %v", index, err)
+		}
+		if err := r.close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // After a part of a state, a machine only accepts another state. It reads a refused state to
 // its end.
 func TestStateInPart(t *testing.T) {

@@ -197,6 +197,9 @@ func (m *Batch) Own(*snapshot.Coder) {}
 // Adopt makes a solver from the state that has been read.
 func (m *Batch) Adopt() (err error) {
 	if m.numbers != nil {
+		if err := m.numbers.check(); err != nil {
+			return err
+		}
 		m.numbers.prepare()
 	}
 	m.number(m.numbers)

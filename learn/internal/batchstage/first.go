@@ -115,6 +115,9 @@ func ascending(set []uint64, count int) []uint32 {
 func (m *Batch) start() (err error) {
 	x := m.solver.Weights()
 	if n := m.settled.numbers; n != nil && !n.prepared() { // another rank has sent them
+		if err := n.check(); err != nil {
+			return err
+		}
 		n.prepare()
 	}
 	if first := m.acc.first; first != nil && m.acc.quadratic != nil {

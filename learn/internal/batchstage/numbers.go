@@ -3,6 +3,7 @@
 package batchstage
 
 import (
+	"fmt"
 	"math/bits"
 
 	"github.com/gvw-project/gvw/feature"
@@ -30,6 +31,18 @@ func numbered(indices []uint32, table int) *numbers {
 	n := &numbers{indices: indices, table: table}
 	n.prepare()
 	return n
+}
+
+// check returns an error if the indices, which were read, do not ascend or are of no weight.
+func (n *numbers) check() error {
+	next := uint64(0) // the smallest index that may follow
+	for k, index := range n.indices {
+		if uint64(index) < next || uint64(index) >= uint64(n.table) {
+			return fmt.Errorf("indices of the weights: number %d is of weight %d, want one of %d to %d: the state is damaged", k, index, next, n.table-1)
+		}
+		next = uint64(index) + 1
+	}
+	return nil
 }
 
 // prepare makes what finds the number of an index.

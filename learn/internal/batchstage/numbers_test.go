@@ -5,6 +5,7 @@ package batchstage
 import (
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -49,6 +50,26 @@ func TestNumbersAscend(t *testing.T) {
 			t.Fatalf("indices became numbers and then others:\n%s", d)
 		}
 	})
+}
+
+// Indices that were read ascend and are of weights of the table.
+func TestNumbersAreChecked(t *testing.T) {
+	for _, c := range []struct {
+		indices []uint32
+		want    string
+	}{
+		{nil, ""},
+		{[]uint32{0, 3, 7}, ""},
+		{[]uint32{3, 1}, "number 1 is of weight 1, want one of 4 to 7"},
+		{[]uint32{1, 1}, "number 1 is of weight 1, want one of 2 to 7"},
+		{[]uint32{0, 8}, "number 1 is of weight 8, want one of 1 to 7"},
+		{[]uint32{1<<32 - 1, 0}, "number 0 is of weight 4294967295, want one of 0 to 7"},
+	} {
+		err := (&numbers{indices: c.indices, table: 8}).check()
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: got %v, want %q", c.indices, err, c.want)
+		}
+	}
 }
 
 // Weights are numbered as they appear, also where the hash table grows.
