@@ -80,6 +80,16 @@ func TestRandomRounds(t *testing.T) {
 	}
 }
 
+// A pass whose probability is tiny has one round.
+func TestRandomRoundsOfSmallProbabilities(t *testing.T) {
+	for _, p := range []float64{math.SmallestNonzeroFloat64, 1e-300, 1e-17, 1e-16} {
+		r := Every{Random: p}.Rounds(1000, 2, 1, 0)
+		if n := r.N(); n != 1 || r.End(0, 1000) != 1000 {
+			t.Errorf("P = %g: got %d rounds, the first of which ends at example %d, want one up to 1000", p, n, r.End(0, 1000))
+		}
+	}
+}
+
 // However many examples there are, the rounds of a pass need little memory.
 func TestRandomRoundsAreLimited(t *testing.T) {
 	r := Every{Random: 0.9}.Rounds(1<<60, 1, 1, 0)
