@@ -81,8 +81,8 @@ func (r *Reader) Lots(ctx context.Context, ahead int, start func(*Lot), book fun
 		}
 		l.Scores = slices.Grow(l.Scores[:0], len(l.Held))[:len(l.Held)]
 		clear(l.Scores)
-		q.queue = append(q.queue, l)
 		start(l)
+		q.queue = append(q.queue, l) // after a panic of start no goroutine is done with the lot
 		if err := q.finish(ahead - 1); err != nil {
 			return err
 		}
