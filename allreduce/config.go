@@ -117,7 +117,8 @@ type Config struct {
 	// ServerTimeout is the silence after which a rank gives up the server; 0 is 10 min.
 	ServerTimeout time.Duration
 	// DialTimeout limits the attempts to reach the server, and then those to reach the
-	// neighbours; 0 is 100 s, as in vw.
+	// neighbours at the start of the job; 0 is 100 s, as in vw. After a loss it does not limit
+	// the latter: other ranks may still be at work.
 	DialTimeout time.Duration
 	// Stall is the time without a byte, between two ranks that are in the same collective,
 	// after which the job ends; 0 is 60 s. A link slower than Chunk per Stall is stalled.

@@ -84,14 +84,19 @@ func (e *Epoch) cannotReach(rank int) string {
 }
 
 // Reach starts to open the connection to a rank, if this rank is the one that connects. If it
-// is not open within the time, fail is called with the reason.
+// is not open within the time, or the rank is found to be unreachable, fail is called with the
+// reason. within 0 is no limit.
 func (e *Epoch) Reach(rank int, within time.Duration, fail func(err error)) {
 	if !e.dials(e.cfg.Rank, rank) {
 		return
 	}
 	e.work.Go(func() {
-		ctx, cancel := context.WithTimeoutCause(e.ctx, within, fmt.Errorf("no answer within %v", within))
-		defer cancel()
+		ctx := e.ctx
+		if within > 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeoutCause(ctx, within, fmt.Errorf("no answer within %v", within))
+			defer cancel()
+		}
 		if err := e.dial(ctx, rank); err != nil && e.ctx.Err() == nil {
 			fail(err)
 		}

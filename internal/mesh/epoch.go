@@ -40,8 +40,9 @@ type EpochConfig struct {
 	Self int
 	// Over is closed when the epoch has ended.
 	Over <-chan struct{}
-	// Later means that an epoch went before: some ranks may still be at work, so Connect waits
-	// for them without a limit.
+	// Later means that the job had an epoch before: some ranks may still be at work, so Connect
+	// waits for them without a limit. A rank at whose address nothing listens is unreachable after
+	// a while.
 	Later bool
 	// AskAfter is the time after which Ask is called for a connection that does not open, and
 	// called again; 0: never.
@@ -68,7 +69,7 @@ type Epoch struct {
 	why   map[int]error // the newest error of an attempt to reach a rank
 	take  func(rank int, c Conn) error
 	fault error
-	lost  int           // the rank that fault is about
+	lost  int           // the rank because of which Connect has failed; schedule.None: none
 	opens time.Time     // since when Connect waits; zero: it does not
 	ready chan struct{} // closed: the tree's connections are open, or fault is set
 }
@@ -77,7 +78,7 @@ type Epoch struct {
 func (m *Mesh) Epoch(cfg EpochConfig) *Epoch {
 	e := &Epoch{
 		EpochConfig: cfg, cfg: m.cfg, listener: m.listener, wiring: cfg.Wiring, key: m.cfg.key(cfg.Wiring),
-		conns: map[int]Conn{}, why: map[int]error{}, ready: make(chan struct{}),
+		conns: map[int]Conn{}, why: map[int]error{}, lost: schedule.None, ready: make(chan struct{}),
 	}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	return e
@@ -130,12 +131,22 @@ func (e *Epoch) await(ctx context.Context) error {
 		case <-e.Over:
 			return ErrOver
 		case <-ctx.Done():
+			e.blame()
 			return fmt.Errorf("rank %d: wiring: waiting for %s: %w", e.cfg.Rank, e.missing(), context.Cause(ctx))
 		case <-overdue:
 			if waits := e.Waits(); waits.Rank >= 0 {
 				e.work.Go(func() { e.Ask(e.ctx, waits.Rank, waits.Text) })
 			}
 		}
+	}
+}
+
+// blame makes the first neighbour without a connection the reason why Connect fails.
+func (e *Epoch) blame() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if lacking := e.lacking(); len(lacking) > 0 {
+		e.lost = lacking[0]
 	}
 }
 

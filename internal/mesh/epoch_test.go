@@ -37,11 +37,12 @@ func TestConnectEnds(t *testing.T) {
 		over   bool // the epoch ends after a second
 		within time.Duration
 		after  time.Duration // when rank 2 gives up
+		lost   int           // what Unreachable returns
 		want   string
 	}{
-		{"context", false, false, 5 * time.Second, 5 * time.Second, "rank 2: wiring: waiting for [rank 1 (h1:26544), which this rank has not reached: no route to host"},
-		{"end of the epoch", false, true, time.Minute, time.Second, "the epoch has ended"},
-		{"no listener in a later epoch", true, false, time.Hour, 20*time.Second + RedialAfter, "rank 2: cannot reach rank 1: no route to host"},
+		{"context", false, false, 5 * time.Second, 5 * time.Second, 1, "rank 2: wiring: waiting for [rank 1 (h1:26544), which this rank has not reached: no route to host"},
+		{"end of the epoch", false, true, time.Minute, time.Second, schedule.None, "the epoch has ended"},
+		{"no listener in a later epoch", true, false, time.Hour, 20*time.Second + RedialAfter, 1, "rank 2: cannot reach rank 1: no route to host"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -61,10 +62,41 @@ func TestConnectEnds(t *testing.T) {
 				if took := time.Since(began); err == nil || !strings.Contains(err.Error(), c.want) || took != c.after {
 					t.Errorf("got %v after %v, want %q after %v", err, took, c.want, c.after)
 				}
-				if c.later && cl.ranks[2].epoch.Unreachable() != 1 {
-					t.Errorf("got unreachable rank %d, want 1", cl.ranks[2].epoch.Unreachable())
+				if got := cl.ranks[2].epoch.Unreachable(); got != c.lost {
+					t.Errorf("got unreachable rank %d, want %d", got, c.lost)
 				}
 			})
+		})
+	}
+}
+
+// TestReachWithoutALimit checks that Reach without a limit gives up a rank at whose address nothing
+// listens, and no rank that answers but is still in an older epoch.
+func TestReachWithoutALimit(t *testing.T) {
+	for _, listens := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			cl := newCluster(t, 3, members.All(3), nil, func(rank int, cfg *Config) {
+				if rank == 2 && !listens {
+					cfg.Network = unroutable{cfg.Network}
+				}
+			})
+			cl.begin(func(_ int, cfg *EpochConfig) { cfg.Later = true })
+			before := *cl.wiring
+			before.Epoch.N--
+			cl.ranks[0].set(&before)
+			began := time.Now()
+			failed := make(chan error, 1)
+			cl.ranks[2].epoch.Reach(0, 0, func(err error) { failed <- err })
+			select {
+			case err := <-failed:
+				if took := time.Since(began); listens || took != unansweredFor+RedialAfter {
+					t.Errorf("listens %v: got %v after %v", listens, err, took)
+				}
+			case <-time.After(3 * time.Minute):
+				if !listens {
+					t.Error("a rank at whose address nothing listens is not given up")
+				}
+			}
 		})
 	}
 }

@@ -49,6 +49,13 @@ func (r *rank) Current() (*client.Wiring, *Epoch) {
 	return r.now, r.epoch
 }
 
+// set makes w the epoch that the rank is in.
+func (r *rank) set(w *client.Wiring) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.now = w
+}
+
 func (r *rank) Newest() *client.Wiring {
 	w, _ := r.Current()
 	return w

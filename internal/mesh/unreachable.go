@@ -60,8 +60,8 @@ func (e *Epoch) notReached(rank, tries int, unanswered time.Duration, err error)
 	return nil
 }
 
-// Unreachable returns the rank because of which Connect has failed. It is 0 if Connect has failed
-// for another reason.
+// Unreachable returns the rank because of which Connect has failed: the one that cannot be reached, or
+// the first neighbour without a connection when ctx ended. It is schedule.None if there is none.
 func (e *Epoch) Unreachable() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()

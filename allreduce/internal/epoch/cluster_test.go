@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -44,6 +45,7 @@ type rank struct {
 	recovers bool
 	closed   chan struct{}
 	failed   chan struct{} // capacity 1
+	atWork   atomic.Bool   // in the epoch before
 }
 
 var _ Job = (*rank)(nil)
@@ -61,9 +63,17 @@ func (r *rank) Failed() {
 
 // The owner of a mesh.
 
-func (r *rank) Current() (*client.Wiring, *mesh.Epoch)    { return r.wiring, r.epoch.Conns }
 func (r *rank) Newest() *client.Wiring                    { return r.wiring }
 func (r *rank) Serve(net.Conn, int, *client.Wiring) error { return nil }
+
+func (r *rank) Current() (*client.Wiring, *mesh.Epoch) {
+	if !r.atWork.Load() {
+		return r.wiring, r.epoch.Conns
+	}
+	before := *r.wiring
+	before.Epoch.N--
+	return &before, r.epoch.Conns
+}
 
 // The server.
 
@@ -116,7 +126,7 @@ func (c *cluster) endEpoch(cause error) {
 func newCluster(t *testing.T, live members.Set, total int, change func(r *rank, cfg *Config)) *cluster {
 	t.Helper()
 	c := &cluster{net: mem.New(), live: live, ranks: map[int]*rank{}, over: make(chan struct{}), ended: make(chan struct{})}
-	c.wiring = &client.Wiring{Epoch: protocol.Epoch{Term: 1, N: 1, Incarnation: 9}, Token: [16]byte{1}, Members: live}
+	c.wiring = &client.Wiring{Epoch: protocol.Epoch{Term: 1, N: 2, Incarnation: 9}, Token: [16]byte{1}, Members: live}
 	log := slog.New(slog.DiscardHandler)
 	job := protocol.Job{UniqueID: 7}
 	for _, i := range live {

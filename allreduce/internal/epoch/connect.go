@@ -37,7 +37,7 @@ func (e *Epoch) Connect(ctx context.Context) error {
 // open opens the connections of the tree.
 func (e *Epoch) open(ctx context.Context) error {
 	within, rank := ctx, e.cfg.Rank
-	if !e.Conns.Later { // all ranks are ready; in a later epoch some may still be in Work
+	if !e.Conns.Later { // all ranks are ready
 		var cancel context.CancelFunc
 		within, cancel = context.WithTimeoutCause(ctx, e.cfg.DialTimeout, fmt.Errorf("no answer within %v", e.cfg.DialTimeout))
 		defer cancel()
@@ -85,8 +85,12 @@ func (e *Epoch) HandOver(ctx context.Context) error {
 func (e *Epoch) configure(d link.Driver) {
 	w, m, en := e.Wiring, e.Conns, &e.Engine
 	en.Driver, en.Stream, en.Address = d, w.Stream, w.Address
+	limit := e.cfg.DialTimeout
+	if m.Later {
+		limit = 0 // the rank may still be in Work; the server decides about connections that do not open
+	}
 	en.Reach = func(rank int) {
-		m.Reach(rank, e.cfg.DialTimeout, func(err error) {
+		m.Reach(rank, limit, func(err error) {
 			en.Fail(&engine.Failure{
 				Code: engine.FaultLost, By: e.cfg.Rank, Rank: rank, Host: w.Address(rank),
 				Text: "it cannot be reached: " + err.Error(), Err: err, Ask: protocol.EdgeBroke,

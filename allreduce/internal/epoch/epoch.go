@@ -154,8 +154,8 @@ func New(cfg Config, job Job) *Epoch {
 	return e
 }
 
-// Wire makes e the epoch of w among the live ranks. later means that another epoch went before. It
-// opens no connections.
+// Wire makes e the epoch of w among the live ranks. later means that this process was in another epoch
+// before. It opens no connections.
 func (e *Epoch) Wire(w *client.Wiring, live members.Set, later bool) {
 	e.Wiring, e.Live = w, live
 	if w.Ending {
@@ -165,7 +165,9 @@ func (e *Epoch) Wire(w *client.Wiring, live members.Set, later bool) {
 	if w.Stream {
 		c.Members, c.Tree, c.Self = nil, vwstream.Tree{HasParent: w.Parent != "", Kids: w.Kids}, vwstream.Self
 	}
-	c.Later = later
+	// A replacement, and a rank of a job that starts from a checkpoint, enter their first epoch while
+	// others may still be at work, too.
+	c.Later = later || e.job.Recovers() && (w.Epoch.N > 1 || w.Resume != client.Point{})
 	if later || e.job.Recovers() {
 		c.AskAfter = e.cfg.Stall
 	}

@@ -153,6 +153,44 @@ func TestTheCallerGivesUp(t *testing.T) {
 	})
 }
 
+// TestRanksAtWorkAreWaitedFor: in an epoch that follows a loss a rank may still do the work of the epoch
+// before. Neither the ranks next to it in the tree nor one that reaches it in a schedule give it up,
+// also if this is the first epoch of their own.
+func TestRanksAtWorkAreWaitedFor(t *testing.T) {
+	for _, later := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newCluster(t, members.All(3), 3, func(r *rank, cfg *Config) {
+				r.recovers, cfg.OnLoss = true, protocol.Wait
+			})
+			if later {
+				for _, r := range c.ranks {
+					r.epoch.Wire(c.wiring, c.live, true)
+				}
+			}
+			const work = time.Minute // DialTimeout is 10 s
+			busy := c.ranks[0]       // a child of rank 1, which is the parent of rank 2, too
+			busy.atWork.Store(true)
+			for number, err := range c.all(func(r *rank) error {
+				if r == busy {
+					time.Sleep(work)
+					r.atWork.Store(false)
+				}
+				if err := r.epoch.Connect(t.Context()); err != nil {
+					return err
+				}
+				v := kernels.Bytes(make([]float32, 10))
+				return r.epoch.Carry(t.Context(), Collective{
+					Verb: engine.VerbAllReduce, Kind: kernels.KindOf[float32](), N: 10, Op: kernels.Sum, Schedule: schedule.Ring, Root: NoRank, Dst: v, Src: v,
+				})
+			}) {
+				if err != nil {
+					t.Errorf("later %v: rank %d: %v", later, number, err)
+				}
+			}
+		})
+	}
+}
+
 // TestWaitsNameTheRank: heartbeats carry the rank for which a rank waits, and after a while in words.
 func TestWaitsNameTheRank(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
