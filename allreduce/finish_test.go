@@ -131,6 +131,30 @@ func TestFailedDelivery(t *testing.T) {
 	})
 }
 
+// TestCollectiveAfterFinish checks that a collective after Finish, or after one that has failed, returns
+// an error.
+func TestCollectiveAfterFinish(t *testing.T) {
+	for _, fails := range []bool{false, true} {
+		inBubble(t, 2, Config{}, func(t *testing.T, j *testJob, _ *mem.Network) {
+			j.ready()
+			for rank, err := range j.all(func(rank int) error {
+				digest := [32]byte{}
+				if fails {
+					digest[0] = byte(rank)
+				}
+				if err := j.groups[rank].Finish(ctx, digest, nil, nil); (err != nil) != fails {
+					t.Errorf("rank %d: Finish returns %v", rank, err)
+				}
+				return j.groups[rank].Barrier(ctx)
+			}) {
+				if want := fmt.Sprintf("rank %d: the job is ending: no collective may be called", rank); err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("rank %d: got %v, want %q", rank, err, want)
+				}
+			}
+		})
+	}
+}
+
 // counter is a machine of three steps that adds numbers of all ranks.
 type counter struct {
 	rank, steps int

@@ -37,7 +37,7 @@ type Group struct {
 
 	epoch    *epoch.Epoch // the current wiring; the collectives' goroutine changes it, under mu
 	broken   error        // why the job will never be wired; nil: it may
-	busy     atomic.Bool  // a collective is under way
+	busy     atomic.Bool  // a collective is under way, or connections are being opened
 	segments shm.Segments
 	device   rdma.Device    // with the memory that is registered with it
 	left     []*shm.Segment // segments of past epochs with slices from Alloc; under mu
@@ -144,11 +144,14 @@ func (g *Group) endEpoch(e *epoch.Epoch) {
 
 // connect opens the edges of the epoch's tree, then agrees with the other ranks on what they use.
 func (g *Group) connect(ctx context.Context) error {
-	if err := g.epoch.Connect(ctx); err != nil {
-		return err
-	}
 	if g.busy.CompareAndSwap(false, true) { // else a collective has called Ready
 		defer g.busy.Store(false)
+	}
+	if g.isClosed() { // Close may not have seen busy
+		return ErrClosed
+	}
+	if err := g.epoch.Connect(ctx); err != nil {
+		return err
 	}
 	return g.epoch.Agree(ctx)
 }
@@ -389,7 +392,7 @@ func (g *Group) Close() error {
 	e := g.epoch
 	g.mu.Unlock()
 	if first && g.busy.Load() {
-		e.Engine.Fail(&engine.Failure{Code: engine.FaultGaveUp, By: g.cfg.Rank, Rank: g.cfg.Rank, Text: "its group was closed in the middle of a collective", Err: ErrClosed}, nil)
+		e.Engine.FailClosed()
 	}
 	var err error
 	if first && g.mesh != nil {

@@ -51,6 +51,67 @@ func TestWiringNamesTheMissing(t *testing.T) {
 	})
 }
 
+// TestCloseDuringWiring checks that Close in another goroutine ends Ready, while its connections open and
+// while it agrees with the other ranks, with ErrClosed.
+func TestCloseDuringWiring(t *testing.T) {
+	for _, onLoss := range []OnLoss{Abort, Wait} {
+		for _, opens := range []bool{false, true} {
+			inBubble(t, 2, Config{OnLoss: onLoss, Transport: TransportAuto}, func(t *testing.T, j *testJob, _ *mem.Network) {
+				if !opens {
+					j.reroute(0, func(n transport.Network) transport.Network { return walled{n} })
+				}
+				g := j.groups[0]
+				closed := make(chan struct{})
+				errs := j.all(func(rank int) error {
+					switch {
+					case rank == 0:
+						time.AfterFunc(10*time.Second, func() { g.Close(); close(closed) })
+						return g.Ready(ctx, Shard{})
+					case opens: // it opens its connections, and agrees to nothing
+						w, err := j.groups[1].member.Ready(ctx, Shard{})
+						if err == nil {
+							j.groups[1].enterEpoch(w)
+							err = j.groups[1].epoch.Connect(ctx)
+						}
+						return err
+					}
+					short, cancel := context.WithTimeout(ctx, 15*time.Second)
+					defer cancel()
+					return j.groups[1].Ready(short, Shard{})
+				})
+				<-closed
+				if !errors.Is(errs[0], ErrClosed) {
+					t.Errorf("on_loss %v, connections open %v: got %v, want ErrClosed", onLoss, opens, errs[0])
+				}
+			})
+		}
+	}
+}
+
+// TestCloseBeforeWiring checks that Ready returns ErrClosed if Close came between the start of the epoch and the
+// opening of its connections. The bubble fails if a goroutine of the epoch is left.
+func TestCloseBeforeWiring(t *testing.T) {
+	for _, onLoss := range []OnLoss{Abort, Wait} {
+		inBubble(t, 2, Config{OnLoss: onLoss}, func(t *testing.T, j *testJob, _ *mem.Network) {
+			errs := j.all(func(rank int) error {
+				g := j.groups[rank]
+				w, err := g.member.Ready(ctx, Shard{})
+				if err != nil || rank == 1 {
+					return err
+				}
+				if err := g.Close(); err != nil {
+					return err
+				}
+				g.enterEpoch(w)
+				return g.connect(ctx)
+			})
+			if errs[0] != ErrClosed || errs[1] != nil {
+				t.Errorf("on_loss %v: got %v, want ErrClosed on rank 0", onLoss, errs)
+			}
+		})
+	}
+}
+
 // TestLossDuringWiring checks that a rank that is lost before the edges are open is named too.
 func TestLossDuringWiring(t *testing.T) {
 	inBubble(t, 3, Config{}, func(t *testing.T, j *testJob, n *mem.Network) {

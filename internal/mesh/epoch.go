@@ -94,8 +94,8 @@ func (e *Epoch) neighbours() [3]int {
 }
 
 // Connect opens the connections of the tree. It fails when ctx ends, when the epoch ends
-// ([ErrOver]), or when further attempts to reach the parent are useless; then the epoch is
-// closed.
+// ([ErrOver]), when Close is called ([ErrClosed]), or when further attempts to reach the parent
+// are useless; then the epoch is closed.
 func (e *Epoch) Connect(ctx context.Context) (err error) {
 	e.update(func() {}) // a job of one member has no connections
 	if p := e.parent(); p != schedule.None {
@@ -130,6 +130,13 @@ func (e *Epoch) await(ctx context.Context) error {
 			return e.fault
 		case <-e.Over:
 			return ErrOver
+		case <-e.ctx.Done():
+			select {
+			case <-e.Over: // the reason for Close
+				return ErrOver
+			default:
+				return ErrClosed
+			}
 		case <-ctx.Done():
 			e.blame()
 			return fmt.Errorf("rank %d: wiring: waiting for %s: %w", e.cfg.Rank, e.missing(), context.Cause(ctx))

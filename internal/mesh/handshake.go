@@ -26,6 +26,8 @@ const (
 var (
 	// ErrOver is the error of whatever waits for a connection when the epoch ends.
 	ErrOver = errors.New("the epoch has ended")
+	// ErrClosed is the error of Connect when Close is called meanwhile.
+	ErrClosed = errors.New("the connections of the epoch were closed")
 	// ErrNotYet means that the other rank is in a later epoch than this one, and that it
 	// tries again.
 	ErrNotYet = errors.New("this rank is still in an older epoch")

@@ -152,7 +152,7 @@ func (en *Engine) edge(rank int) *Edge {
 }
 
 // Run carries out one collective: prog over dst, with this rank's contribution
-// in src, which may be dst. It returns ErrStopped when the job fails.
+// in src, which may be dst. It returns ErrStopped when the job fails, or the engine has ended.
 func (en *Engine) Run(ctx context.Context, id CallID, prog *schedule.Program, dst, src []byte) error {
 	defer en.Inject(fault.At(en.Rank, fault.Op))()
 	if !en.begin(id, prog, dst, src) {
@@ -340,9 +340,20 @@ func (en *Engine) Here() Where {
 	return w
 }
 
-// Finish ends the edges. From now on the end of an edge is no failure.
+// FailClosed fails the engine because its group is closed during a collective.
+func (en *Engine) FailClosed() {
+	en.Fail(&Failure{Code: FaultGaveUp, By: en.Rank, Rank: en.Rank, Text: "its group was closed in the middle of a collective", Err: ErrClosed}, nil)
+}
+
+// Finish ends the edges. From now on the end of an edge is no failure. A collective that is under way
+// fails, so that its caller returns.
 func (en *Engine) Finish() {
 	en.Mu.Lock()
+	if en.Active && !en.Stopped() {
+		en.Mu.Unlock()
+		en.FailClosed()
+		en.Mu.Lock()
+	}
 	en.Ending = true
 	en.Wake()
 	en.Mu.Unlock()

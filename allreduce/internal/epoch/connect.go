@@ -46,6 +46,10 @@ func (e *Epoch) open(ctx context.Context) error {
 	switch {
 	case err == nil:
 		return nil
+	case errors.Is(err, mesh.ErrClosed): // by Group.Close, or by the root cause of a failure
+		return e.Err(ctx)
+	case e.closing():
+		return engine.ErrClosed
 	case errors.Is(err, mesh.ErrOver):
 		return e.OverError("wiring")
 	case e.job.Recovers() && ctx.Err() == nil:
@@ -147,12 +151,9 @@ func (e *Epoch) stopped(ctx context.Context, err error) error {
 	en.Mu.Lock()
 	failed := en.Failure != nil
 	en.Mu.Unlock()
-	if failed {
-		return e.Err(ctx)
+	if !failed {
+		en.Finish()
+		e.refused = fmt.Errorf("rank %d: %w", e.cfg.Rank, err)
 	}
-	en.Finish()
-	if e.closing() {
-		return engine.ErrClosed
-	}
-	return fmt.Errorf("rank %d: %w", e.cfg.Rank, err)
+	return e.Err(ctx)
 }

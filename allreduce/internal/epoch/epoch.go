@@ -117,6 +117,8 @@ type Epoch struct {
 	Plans  engine.Plans
 	Linked bool // Connect was called
 
+	refused error // why the engine has refused connections; nil: it has not. Of the collectives' goroutine
+
 	cfg    Config
 	job    Job
 	work   sync.WaitGroup

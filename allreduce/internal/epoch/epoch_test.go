@@ -153,42 +153,92 @@ func TestTheCallerGivesUp(t *testing.T) {
 	})
 }
 
-// TestRanksAtWorkAreWaitedFor: in an epoch that follows a loss a rank may still do the work of the epoch
-// before. Neither the ranks next to it in the tree nor one that reaches it in a schedule give it up,
-// also if this is the first epoch of their own.
-func TestRanksAtWorkAreWaitedFor(t *testing.T) {
-	for _, later := range []bool{true, false} {
-		synctest.Test(t, func(t *testing.T) {
-			c := newCluster(t, members.All(3), 3, func(r *rank, cfg *Config) {
-				r.recovers, cfg.OnLoss = true, protocol.Wait
+// TestTheEndOfTheEngine: a collective returns an error if its group is closed meanwhile or was before, if
+// the job ends without a failure, and if the connections could not be used. Otherwise it would wait for a
+// root cause that nobody looks for.
+func TestTheEndOfTheEngine(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		driver Driver
+		end    func(r *rank)
+		during bool // end is called during the collective
+		closed bool // the error is ErrClosed
+		text   string
+	}{
+		{name: "closed during it", during: true, closed: true, text: "the group is closed", end: func(r *rank) { close(r.closed); r.epoch.End() }},
+		{name: "closed before it", closed: true, text: "the group is closed", end: func(r *rank) { close(r.closed); r.epoch.End() }},
+		{name: "the job ends", text: "rank 0: the job is ending: no collective may be called", end: func(r *rank) {
+			en := &r.epoch.Engine
+			en.Mu.Lock()
+			defer en.Mu.Unlock()
+			en.Ending = true // as Group.Finish does
+		}},
+		{name: "no edge can be attached", driver: Poll, text: "rank 0: the connection to rank 1", end: func(*rank) {}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				cl := newCluster(t, members.All(2), 2, func(_ *rank, cfg *Config) { cfg.Driver = c.driver })
+				errs := cl.all(func(r *rank) error { return r.epoch.Connect(t.Context()) })
+				if errs[0] != nil && c.driver != Poll {
+					t.Fatal(errs[0])
+				}
+				r := cl.ranks[0]
+				if c.during {
+					time.AfterFunc(time.Second, func() { c.end(r) })
+				} else {
+					c.end(r)
+				}
+				err := r.sum(t.Context(), make([]float32, 10))
+				if err == nil || !strings.Contains(err.Error(), c.text) || errors.Is(err, engine.ErrClosed) != c.closed {
+					t.Errorf("got %v, want %q", err, c.text)
+				}
 			})
-			if later {
-				for _, r := range c.ranks {
-					r.epoch.Wire(c.wiring, c.live, true)
-				}
-			}
-			const work = time.Minute // DialTimeout is 10 s
-			busy := c.ranks[0]       // a child of rank 1, which is the parent of rank 2, too
-			busy.atWork.Store(true)
-			for number, err := range c.all(func(r *rank) error {
-				if r == busy {
-					time.Sleep(work)
-					r.atWork.Store(false)
-				}
-				if err := r.epoch.Connect(t.Context()); err != nil {
-					return err
-				}
-				v := kernels.Bytes(make([]float32, 10))
-				return r.epoch.Carry(t.Context(), Collective{
-					Verb: engine.VerbAllReduce, Kind: kernels.KindOf[float32](), N: 10, Op: kernels.Sum, Schedule: schedule.Ring, Root: NoRank, Dst: v, Src: v,
-				})
-			}) {
-				if err != nil {
-					t.Errorf("later %v: rank %d: %v", later, number, err)
-				}
-			}
 		})
 	}
+}
+
+// TestRanksAtWorkAreWaitedFor: in an epoch that follows a loss a rank may still do the work of the epoch
+// before. Neither the ranks next to it in the tree nor one that reaches it in a schedule give it up,
+// though this epoch is the first one of theirs.
+func TestRanksAtWorkAreWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, members.All(3), 3, func(r *rank, cfg *Config) {
+			r.recovers, cfg.OnLoss = true, protocol.Wait
+		})
+		const work = time.Minute // DialTimeout is 10 s
+		busy := c.ranks[0]       // a child of rank 1, which is the parent of rank 2, too
+		busy.atWork.Store(true)
+		for number, err := range c.all(func(r *rank) error {
+			if r == busy {
+				time.Sleep(work)
+				r.atWork.Store(false)
+			}
+			if err := r.epoch.Connect(t.Context()); err != nil {
+				return err
+			}
+			v := kernels.Bytes(make([]float32, 10))
+			return r.epoch.Carry(t.Context(), Collective{
+				Verb: engine.VerbAllReduce, Kind: kernels.KindOf[float32](), N: 10, Op: kernels.Sum, Schedule: schedule.Ring, Root: NoRank, Dst: v, Src: v,
+			})
+		}) {
+			if err != nil {
+				t.Errorf("rank %d: %v", number, err)
+			}
+		}
+	})
+}
+
+// TestErrWaitsForTheCause: the job may be known to be over before the engine has failed.
+func TestErrWaitsForTheCause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, members.All(3), 3, nil)
+		c.connect(t)
+		time.AfterFunc(time.Second, func() { c.endJob(lostTwo) })
+		err := c.ranks[0].epoch.Err(t.Context())
+		if lost, ok := errors.AsType[*engine.LostError](err); !ok || lost.Rank != 2 {
+			t.Errorf("got %v, want the loss of rank 2", err)
+		}
+	})
 }
 
 // TestWaitsNameTheRank: heartbeats carry the rank for which a rank waits, and after a while in words.

@@ -72,9 +72,12 @@ func (e *Epoch) watchEnd() {
 	en.Fail(f, nil)
 }
 
-// Err returns the error of a collective after a failure. It waits for the root cause, and until no
-// driver uses the caller's memory any more.
+// Err returns the error of a collective that the engine has stopped. After a failure it waits for the
+// root cause, and until no driver uses the caller's memory any more.
 func (e *Epoch) Err(ctx context.Context) error {
+	if err := e.ended(); err != nil {
+		return err
+	}
 	select {
 	case <-e.resolved: // soon; in a job that recovers the server may be away
 	case <-ctx.Done():
@@ -88,6 +91,26 @@ func (e *Epoch) Err(ctx context.Context) error {
 	en.Where = engine.Where{Rank: w.Rank} // a later collective did not fail in this one
 	en.Mu.Unlock()
 	return e.cause.Public(w)
+}
+
+// ended returns the error of a collective after the engine has ended without a failure, so that it did
+// not begin; nil: there is a failure, or one will follow.
+func (e *Epoch) ended() error {
+	en := &e.Engine
+	en.Mu.Lock()
+	failed, ending := en.Failure != nil, en.Ending
+	en.Mu.Unlock()
+	switch {
+	case failed:
+		return nil
+	case e.closing(): // the engine may end only now
+		return engine.ErrClosed
+	case e.refused != nil:
+		return e.refused
+	case ending:
+		return fmt.Errorf("rank %d: the job is ending: no collective may be called after Finish or Done", e.cfg.Rank)
+	}
+	return nil
 }
 
 // OverError returns why the epoch is over, for a caller without a collective under way: the job's

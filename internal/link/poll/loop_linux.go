@@ -115,7 +115,7 @@ func (d *Loop) Wake() { d.bell.wake() }
 // Upgrades returns true.
 func (d *Loop) Upgrades() bool { return true }
 
-// Carry moves the bytes of the work until it is done, the set has failed, or ctx has ended.
+// Carry moves the bytes of the work until it is done, the set has failed or ended, or ctx has ended.
 func (d *Loop) Carry(ctx context.Context, done <-chan struct{}, links []*link.Link) {
 	d.io.Lock()
 	d.selectActive(links)
@@ -290,19 +290,22 @@ func (d *Loop) mark(conns []*conn) {
 // sleep waits until any connection can be read or written, or the bell rings, and at most for limit;
 // below 0, without a limit. It watches all links, not only the active ones: the end of any rank
 // concerns the job. Between prepare and commit everything is tried once more (see bell). ended: done
-// was received.
+// was received, or the set has failed or ended.
 func (d *Loop) sleep(ctx context.Context, done <-chan struct{}, limit time.Duration) (ended bool, l *link.Link, err error) {
 	d.bell.prepare()
 	defer d.bell.wakeUp()
 	d.snapshot()
 	moved, l, err := d.pollOnce(d.all)
-	if err != nil || moved || d.set.Over() {
+	if err != nil || moved {
 		return false, l, err
 	}
 	select {
 	case <-done:
 		return true, nil, nil
 	default:
+	}
+	if d.set.Over() {
+		return true, nil, nil
 	}
 	d.bell.hook(ctx)
 	if ctx.Err() != nil {

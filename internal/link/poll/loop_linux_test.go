@@ -199,8 +199,8 @@ func TestALinkOpensDuringTheWork(t *testing.T) {
 	}
 }
 
-// TestCarryEnds: the end of the context and a failure of the set end a wait for a peer that sends
-// nothing, and nothing is reported.
+// TestCarryEnds: the end of the context, and a failure or the end of the set, end a wait for a peer that
+// sends nothing, and nothing is reported.
 func TestCarryEnds(t *testing.T) {
 	for name, end := range map[string]func(r *rank, cancel func()){
 		"context": func(_ *rank, cancel func()) { cancel() },
@@ -208,6 +208,13 @@ func TestCarryEnds(t *testing.T) {
 			r.set.Mu.Lock()
 			defer r.set.Mu.Unlock()
 			r.set.Seal(nil, nil)
+		},
+		"end of the set": func(r *rank, _ func()) {
+			r.set.Mu.Lock()
+			r.set.Ending = true
+			r.set.Wake()
+			r.set.Mu.Unlock()
+			r.loop.Stop()
 		},
 		"end of the work": func(r *rank, _ func()) {
 			r.set.Mu.Lock()
