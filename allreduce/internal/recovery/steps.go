@@ -347,11 +347,12 @@ func (s *Steps) resume(ctx context.Context) (moved bool, err error) {
 		} else {
 			err = s.fetch(ctx, w)
 		}
+		_, uncommitted := errors.AsType[*commitError](err)
 		switch {
 		case err == nil:
 			s.missing = nil
 			return true, nil
-		case !s.epochOver():
+		case uncommitted, !s.epochOver():
 			return false, err
 		}
 	}

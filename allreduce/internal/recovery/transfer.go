@@ -111,6 +111,7 @@ func (s *Steps) fetch(ctx context.Context, w *client.Wiring) error {
 		err := s.fetchOnce(ctx, w, what, t)
 		tries := t.failed(err)
 		var refused *unusableError
+		var uncommitted *commitError
 		switch {
 		case errors.Is(err, errStateOnly) && what == protocol.PayloadResults:
 			what = protocol.PayloadState
@@ -118,7 +119,7 @@ func (s *Steps) fetch(ctx context.Context, w *client.Wiring) error {
 		case err == nil:
 			s.cfg.Log.Info("this rank has what it lacked", "rank", s.cfg.Rank, "step", w.Resume.Step, "seconds", time.Since(began).Seconds())
 			return nil
-		case errors.As(err, &refused), s.epochOver():
+		case errors.As(err, &refused), errors.As(err, &uncommitted), s.epochOver():
 			return err
 		case ctx.Err() != nil:
 		case tries%25 == 1:
@@ -138,6 +139,13 @@ type unusableError struct{ err error }
 
 func (e *unusableError) Error() string { return e.err.Error() }
 func (e *unusableError) Unwrap() error { return e.err }
+
+// commitError is the error of the machine's Commit of results that were taken. The step is completed by
+// then, and the state may be half changed: this attempt of the rank cannot continue.
+type commitError struct{ err error }
+
+func (e *commitError) Error() string { return e.err.Error() }
+func (e *commitError) Unwrap() error { return e.err }
 
 func (s *Steps) fetchOnce(ctx context.Context, w *client.Wiring, what protocol.Payload, t *transfer) error {
 	return s.job.Pull(ctx, w, w.Missing.Source, w.Missing.Address, func(c net.Conn) error { return s.readFrom(c, w, what, t) })
@@ -183,7 +191,10 @@ func (s *Steps) readFrom(c net.Conn, w *client.Wiring, what protocol.Payload, t 
 		if !in {
 			return mesh.ErrOver
 		}
-		return s.machine.Commit()
+		if err := s.machine.Commit(); err != nil {
+			return &commitError{err}
+		}
+		return nil
 	}
 	s.live = nil // the state may be that of fewer ranks
 	if !in {
