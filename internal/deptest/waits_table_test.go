@@ -51,6 +51,7 @@ var waits = map[string]wait{
 	"internal/mesh: dialOnce dial":                         {ends: short, by: "dialTimeout"},
 	"internal/mesh: Epoch.End join":                        {ends: joined, why: "Close ends the connections under way, and their context"},
 	"internal/mesh: Mesh.Close join":                       {ends: joined, why: "the listener and the context of all handshakes have ended"},
+	"allreduce/internal/epoch: Epoch.watched join":         {ends: joined, why: "its context is cancelled first"},
 	"allreduce/internal/epoch: Epoch.End join":             {ends: joined, why: "done is closed, and the wirer has ended"},
 	"allreduce/internal/epoch: Epoch.watchEnd select":      {ends: joined, why: "it ends with the epoch"},
 	"allreduce/internal/epoch: Epoch.Fail select":          {ends: short, by: "causeTimeout reportTimeout"},

@@ -33,6 +33,7 @@ type cluster struct {
 	mu          sync.Mutex
 	cause       error // of the job's end
 	endOf       error // of the epoch's end
+	lost        error // why the server is lost for good
 	over, ended chan struct{}
 }
 
@@ -79,8 +80,13 @@ func (r *rank) Current() (*client.Wiring, *mesh.Epoch) {
 
 func (c *cluster) Over() <-chan struct{}                { return c.over }
 func (c *cluster) Ended(*client.Wiring) <-chan struct{} { return c.ended }
-func (c *cluster) ServerErr() error                     { return nil }
 func (c *cluster) SetLeaveReason(string)                {}
+
+func (c *cluster) ServerErr() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lost
+}
 
 func (c *cluster) Cause() error {
 	c.mu.Lock()
@@ -97,6 +103,9 @@ func (c *cluster) EndOf(*client.Wiring) error {
 func (c *cluster) Ask(context.Context, int, uint64, protocol.EdgeFault, string) bool { return true }
 
 func (r *rank) Fail(_ context.Context, reason, detail string) error {
+	if err := r.ServerErr(); err != nil {
+		return err
+	}
 	r.endJob(&protocol.LostError{Rank: r.number, Host: fmt.Sprintf("h%d", r.number), Why: reason, Detail: detail, GaveUp: true})
 	return nil
 }

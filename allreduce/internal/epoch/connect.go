@@ -6,8 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
+	"time"
 
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
+	"github.com/gvw-project/gvw/internal/clock"
 	"github.com/gvw-project/gvw/internal/fault"
 	"github.com/gvw-project/gvw/internal/link"
 	"github.com/gvw-project/gvw/internal/link/netconn"
@@ -37,11 +40,13 @@ func (e *Epoch) Connect(ctx context.Context) error {
 // open opens the connections of the tree.
 func (e *Epoch) open(ctx context.Context) error {
 	within, rank := ctx, e.cfg.Rank
-	if !e.Conns.Later { // all ranks are ready
-		var cancel context.CancelFunc
-		within, cancel = context.WithTimeoutCause(ctx, e.cfg.DialTimeout, fmt.Errorf("no answer within %v", e.cfg.DialTimeout))
-		defer cancel()
+	var stop func()
+	if e.Conns.Later {
+		within, stop = e.watched(ctx)
+	} else { // all ranks are ready
+		within, stop = context.WithTimeoutCause(ctx, e.cfg.DialTimeout, fmt.Errorf("no answer within %v", e.cfg.DialTimeout))
 	}
+	defer stop()
 	err := e.Conns.Connect(within)
 	switch {
 	case err == nil:
@@ -59,6 +64,39 @@ func (e *Epoch) open(ctx context.Context) error {
 	// Without the report the other ranks would only see that this rank is lost.
 	e.report(&engine.Failure{Code: engine.FaultGaveUp, By: rank, Rank: rank, Text: err.Error(), Err: err})
 	return err
+}
+
+// watched returns a context that ends when ctx ends, or when the server, which finds lost ranks, has been
+// lost for Patience. stop releases it.
+func (e *Epoch) watched(ctx context.Context) (within context.Context, stop func()) {
+	within, cancel := context.WithCancelCause(ctx)
+	var work sync.WaitGroup
+	work.Go(func() {
+		own := clock.Clock{Tick: engine.WatchTick}
+		ticker := time.NewTicker(own.Tick)
+		defer ticker.Stop()
+		var lostAt time.Time
+		for {
+			select {
+			case <-within.Done():
+				return
+			case <-ticker.C:
+			}
+			now, _ := own.Read(time.Now())
+			switch err := e.cfg.Server.ServerErr(); {
+			case err == nil:
+			case lostAt.IsZero():
+				lostAt = now
+			case now.Sub(lostAt) >= e.cfg.Patience:
+				cancel(fmt.Errorf("the server is lost: %w", err))
+				return
+			}
+		}
+	})
+	return within, func() {
+		cancel(nil)
+		work.Wait()
+	}
 }
 
 // HandOver gives the connections to the engine, and starts its watchdog.

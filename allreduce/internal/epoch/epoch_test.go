@@ -241,6 +241,34 @@ func TestErrWaitsForTheCause(t *testing.T) {
 	})
 }
 
+// TestNoServerDuringTheWiring: in an epoch that follows a loss, a rank waits for a neighbour that may be at work
+// until the server, which would report its loss, has been lost for Patience. The rank is named.
+func TestNoServerDuringTheWiring(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, members.All(3), 3, func(r *rank, cfg *Config) {
+			r.recovers, cfg.OnLoss = true, protocol.Wait
+		})
+		const lostAfter = 5 * time.Minute
+		c.ranks[0].atWork.Store(true) // and never more
+		time.AfterFunc(lostAfter, func() {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.lost = io.ErrUnexpectedEOF
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		began := time.Now()
+		err := c.ranks[1].epoch.Connect(ctx)
+		lost, ok := errors.AsType[*engine.LostError](err)
+		if !ok || lost.Rank != 0 || !errors.Is(err, io.ErrUnexpectedEOF) || !strings.Contains(err.Error(), "the server is lost: ") {
+			t.Errorf("got %v, want that rank 0 and the server are lost", err)
+		}
+		if took, most := time.Since(began), lostAfter+time.Minute+5*time.Second; took < lostAfter || took > most { // Patience is a minute
+			t.Errorf("it took %v, want at most %v", took, most)
+		}
+	})
+}
+
 // TestWaitsNameTheRank: heartbeats carry the rank for which a rank waits, and after a while in words.
 func TestWaitsNameTheRank(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
