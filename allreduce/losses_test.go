@@ -76,6 +76,36 @@ func TestLeavingRankIsReplaced(t *testing.T) {
 	}
 }
 
+// A rank whose group is closed during a collective is lost without ending the job, too.
+func TestClosedRankIsReplaced(t *testing.T) {
+	for _, rank := range []int{1, 2} {
+		act(t, Config{}, func(t *testing.T, s *stage, want [32]byte) {
+			var all []*actor
+			for r := range 4 {
+				all = append(all, s.start(r, func(a *actor) {
+					a.toy.at = func(step int, at string) {
+						switch {
+						case step != 3 || at != "exchange":
+						case r == 0:
+							time.Sleep(2 * time.Second)
+						case r == rank:
+							g := a.toy.group
+							time.AfterFunc(time.Second, func() { g.Close() })
+						}
+					}
+				}))
+			}
+			left := all[rank]
+			<-left.done
+			if !errors.Is(left.err, ErrClosed) {
+				t.Errorf("rank %d ended with %v, want ErrClosed", rank, left.err)
+			}
+			all[rank] = s.start(rank, nil)
+			s.end(want, all...)
+		})
+	}
+}
+
 // In a job that does not recover, ErrLeaving ends the job, and the error names the rank.
 func TestLeavingRankEndsAJobWithoutRecovery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -119,8 +119,12 @@ func (r *Resolver) arbitrate(ctx context.Context, f *engine.Failure) *engine.Fai
 	if cause := context.Cause(ctx); cause != nil {
 		f = &engine.Failure{Code: engine.FaultGaveUp, By: r.Rank, Rank: r.Rank, Text: cause.Error(), Err: cause}
 	}
-	if r.Server.EndOf(r.Wiring) == nil {
-		r.Report(ctx, f) // no decision: the job must end
+	if r.Server.EndOf(r.Wiring) == nil { // no decision
+		if context.Cause(ctx) == nil && r.leaves() {
+			r.Server.SetLeaveReason(f.Reason()) // the others wait for the decision
+		} else {
+			r.Report(ctx, f) // the job must end
+		}
 		return r.choose(f)
 	}
 	return r.FromServer()
@@ -132,7 +136,7 @@ func (r *Resolver) Report(ctx context.Context, f *engine.Failure) {
 	if r.Server == nil || r.over() {
 		return
 	}
-	if r.OnLoss != protocol.Abort && (errors.Is(f.Err, engine.ErrLeaving) || transport.Exhausted(f.Err)) {
+	if r.OnLoss != protocol.Abort && (f.Err == engine.ErrClosed || errors.Is(f.Err, engine.ErrLeaving) || transport.Exhausted(f.Err)) {
 		r.Server.SetLeaveReason(f.Reason()) // Close sends it: the rank leaves, the job continues
 		return
 	}

@@ -203,7 +203,7 @@ func TestResolve(t *testing.T) {
 }
 
 // TestTheCallerEndsTheWait: the end of the caller's context, and Close, end the wait for a server
-// that is away. The rank then gives up itself.
+// that is away. The rank then gives up itself, or leaves.
 func TestTheCallerEndsTheWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -228,13 +228,22 @@ func TestTheCallerEndsTheWait(t *testing.T) {
 		if got := r.Resolve(t.Context(), brokenEdge()); got.Rank != 4 || time.Since(began) > 5*time.Second {
 			t.Errorf("after %v: got %+v", time.Since(began), got)
 		}
+		// Close is the loss of this rank only: the server has not decided that the job is over.
+		if got, want := s.received[len(s.received)-1], "leave: lost rank 4: its connection ended"; got != want {
+			t.Errorf("the server got %q at last, want %q", got, want)
+		}
+		for _, got := range s.received {
+			if strings.HasPrefix(got, "fail: ") {
+				t.Errorf("the server got %q", got)
+			}
+		}
 	})
 }
 
 // TestLeavingEndsNoJob: a rank that leaves for a reason outside the job does not fail it, if the job
 // may continue without this attempt.
 func TestLeavingEndsNoJob(t *testing.T) {
-	for _, err := range []error{engine.ErrLeaving, syscall.EMFILE} {
+	for _, err := range []error{engine.ErrLeaving, engine.ErrClosed, syscall.EMFILE} {
 		for _, onLoss := range []protocol.OnLoss{protocol.Abort, protocol.Wait, protocol.Shrink} {
 			synctest.Test(t, func(t *testing.T) {
 				s := newServer()
