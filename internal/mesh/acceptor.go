@@ -117,10 +117,10 @@ func (p *pending) add(c net.Conn) (known func() bool) {
 // acceptHandshake completes the acceptor's side of a handshake, and hands the connection to
 // its epoch or to the owner. known removes the connection from the pending ones.
 func (m *Mesh) acceptHandshake(bare net.Conn, known func() bool) error {
+	bare.SetDeadline(time.Now().Add(handshakeTimeout))
 	stop := context.AfterFunc(m.ctx, func() { bare.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	proven := func() bool { return known() && stop() }
-	bare.SetDeadline(time.Now().Add(handshakeTimeout))
 	c, err := m.cfg.Credentials.Server(m.ctx, bare)
 	if err != nil {
 		return err

@@ -37,9 +37,9 @@ var (
 // that was just opened. Both sides prove that they belong to the epoch. The connection of the
 // result is bare, or TLS over bare.
 func (e *Epoch) dialHandshake(ctx context.Context, bare net.Conn, rank int) (Conn, error) {
+	bare.SetDeadline(time.Now().Add(handshakeTimeout))
 	stop := context.AfterFunc(ctx, func() { bare.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
-	bare.SetDeadline(time.Now().Add(handshakeTimeout))
 	c, err := e.cfg.Credentials.Client(ctx, bare, "")
 	if err != nil {
 		return Conn{}, err
@@ -108,6 +108,8 @@ func (m *Mesh) acceptPull(c net.Conn, h hello, said []byte, known func() bool) e
 	if !known() {
 		return net.ErrClosed
 	}
+	c, stop := newInterruptible(m.ctx, c)
+	defer stop()
 	if m.cfg.Tagged() {
 		c = x.Seal(c, auth.Server)
 	}
@@ -123,9 +125,10 @@ func (m *Mesh) Pull(ctx context.Context, w *client.Wiring, from int, address str
 		return err
 	}
 	defer bare.Close()
-	defer context.AfterFunc(ctx, func() { bare.SetDeadline(time.Unix(1, 0)) })()
 	bare.SetDeadline(time.Now().Add(handshakeTimeout))
-	c, err := m.cfg.Credentials.Client(ctx, bare, "")
+	conn, stop := newInterruptible(ctx, bare)
+	defer stop()
+	c, err := m.cfg.Credentials.Client(ctx, conn, "")
 	if err != nil {
 		return err
 	}

@@ -98,6 +98,56 @@ func TestPullIsInterrupted(t *testing.T) {
 	})
 }
 
+// TestInterruptsBetweenMessages checks that the end of the context of a Pull, and Close of the mesh that
+// serves it, also interrupt a transfer whose deadline is moved after that, as before each message.
+func TestInterruptsBetweenMessages(t *testing.T) {
+	read := func(c net.Conn, interrupt func()) error {
+		interrupt()
+		synctest.Wait()
+		began := time.Now()
+		if err := c.SetDeadline(began.Add(time.Minute)); err != nil {
+			return err
+		}
+		if n, err := c.Read(make([]byte, 1)); err == nil || time.Since(began) > 0 {
+			t.Errorf("got %d bytes, %v after %v, want an error at once", n, err, time.Since(began))
+		}
+		return nil
+	}
+	for name, creds := range map[string]*auth.Credentials{"no secret": nil, "a secret": {Secret: authtest.Secret(t, "a")}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				cl := newCluster(t, 2, members.All(2), creds, nil)
+				cl.begin(nil)
+				cl.ranks[0].serve = func(c net.Conn, _ int, _ *client.Wiring) error {
+					_, err := c.Read(make([]byte, 1))
+					return err
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				if err := cl.ranks[1].Pull(ctx, cl.wiring, 0, cl.wiring.Address(0), func(c net.Conn) error { return read(c, cancel) }); err != nil {
+					t.Error(err)
+				}
+				closed := make(chan struct{})
+				cl.ranks[0].serve = func(c net.Conn, _ int, _ *client.Wiring) error {
+					return read(c, func() {
+						go func() {
+							cl.ranks[0].Close()
+							close(closed)
+						}()
+					})
+				}
+				if err := cl.ranks[1].Pull(t.Context(), cl.wiring, 0, cl.wiring.Address(0), func(c net.Conn) error {
+					_, err := c.Read(make([]byte, 1))
+					return err
+				}); err == nil {
+					t.Error("a source whose mesh is closed has sent a byte")
+				}
+				<-closed
+			})
+		})
+	}
+}
+
 // TestPullChecksTheSource checks that a rank does not take from another one at the address of
 // its source, and not from one of another epoch.
 func TestPullChecksTheSource(t *testing.T) {
