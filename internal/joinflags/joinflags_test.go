@@ -107,10 +107,16 @@ func TestFaultsOfGenerations(t *testing.T) {
 		generation uint64
 		want       bool
 	}{
-		{"", 0, true}, {"", 1, false}, {"", 2, false},
-		{",generation:1", 0, true}, {",generation:1", 1, false},
-		{",generation:2", 0, false}, {",generation:2", 1, true}, {",generation:2", 2, false},
-		{",generation:any", 0, true}, {",generation:any", 7, true},
+		{"", 0, true},
+		{"", 1, false},
+		{"", 2, false},
+		{",generation:1", 0, true},
+		{",generation:1", 1, false},
+		{",generation:2", 0, false},
+		{",generation:2", 1, true},
+		{",generation:2", 2, false},
+		{",generation:any", 0, true},
+		{",generation:any", 7, true},
 	} {
 		exited := false
 		p := &cli.Process{Env: []string{"GVW_FAULT=op:1,kind:exit" + c.plan}, Stderr: io.Discard, Exit: func(int) { exited = true }}

@@ -33,8 +33,10 @@ func (i *interruptible) interrupt() {
 }
 
 // SetDeadline does nothing after the end of the context, as the two following methods.
-func (i *interruptible) SetDeadline(t time.Time) error      { return i.set(i.Conn.SetDeadline, t) }
-func (i *interruptible) SetReadDeadline(t time.Time) error  { return i.set(i.Conn.SetReadDeadline, t) }
+func (i *interruptible) SetDeadline(t time.Time) error { return i.set(i.Conn.SetDeadline, t) }
+
+func (i *interruptible) SetReadDeadline(t time.Time) error { return i.set(i.Conn.SetReadDeadline, t) }
+
 func (i *interruptible) SetWriteDeadline(t time.Time) error { return i.set(i.Conn.SetWriteDeadline, t) }
 
 func (i *interruptible) set(deadline func(time.Time) error, t time.Time) error {
