@@ -46,7 +46,7 @@ func TestServerDefaults(t *testing.T) {
 	want := ServerConfig{
 		MaxJobs: 1000, MaxRanks: 16384, MaxPending: 1024, MaxFrame: 65536, MaxFinished: 10_000, FinishedAge: 24 * time.Hour,
 		MaxHandshakes: 256, MaxMemory: 512 << 20, IdleTimeout: 24 * time.Hour,
-		HandshakeTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, PortTimeout: time.Minute, LostAfter: 10 * time.Second, ReplaceTimeout: 10 * time.Minute, JournalTimeout: 5 * time.Minute,
+		HandshakeTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, PortTimeout: time.Minute, LostAfter: 10 * time.Second, Grace: 10 * time.Second, ReplaceTimeout: 10 * time.Minute, JournalTimeout: 5 * time.Minute,
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
