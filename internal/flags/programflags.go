@@ -68,7 +68,7 @@ func programFlags(own ...*cli.Spec) []*cli.Spec {
 		{Name: "random_seed", Kind: cli.Integer, Max: 1<<64 - 1, Category: catInput, Arg: "N", Def: "0", Help: "seed of the order of examples and of the first weights"},
 		{Name: "testonly", Short: "t", Kind: cli.Boolean, Category: catInput, Help: "predict only, learn nothing"},
 		{Name: "initial_regressor", Short: "i", Kind: cli.Text, Category: catOutput, Arg: "FILE", Help: "read this model first"},
-		{Name: "final_regressor", Short: "f", Kind: cli.Text, Category: catOutput, Arg: "FILE", Help: "write the model; in a job rank 0 does"},
+		{Name: "final_regressor", Short: "f", Kind: cli.Text, Category: catOutput, Arg: "FILE", Help: "write the model; in a job the lowest rank that is left does"},
 		{Name: "predictions", Short: "p", Kind: cli.Text, Category: catOutput, Arg: "FILE", Help: "write the predictions"},
 		{Name: "quiet", Kind: cli.Boolean, Category: catOutput, Help: "errors only"},
 	}, own, []*cli.Spec{

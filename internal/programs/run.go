@@ -112,23 +112,21 @@ func checkOptions(s *cli.Settings) (errs []error) {
 
 // train makes all passes and writes the model. The file is created before the passes, so that a name at which it cannot
 // be costs no training.
-func (r *run) train(s *cli.Settings) error {
+func (r *run) train(s *cli.Settings) (err error) {
 	if err := r.restore(s); err != nil {
 		return err
 	}
-	if !s.Has(optModelOut) || r.job.rank() > 0 {
-		return r.learn(s)
-	}
-	return r.write(s.Get(optModelOut), func(w io.Writer) error {
-		if err := r.learn(s); err != nil {
+	file := &modelFile{run: r, name: s.Get(optModelOut)}
+	defer func() { err = errors.Join(err, file.abort()) }()
+	if r.job.rank() == 0 {
+		if err := file.create(); err != nil {
 			return err
 		}
-		data, err := r.prog.encode(nil)
-		if err == nil {
-			_, err = w.Write(data)
-		}
+	}
+	if err := r.learn(s); err != nil {
 		return err
-	})
+	}
+	return r.job.done(r.ctx, file.write)
 }
 
 // learn reads the examples, makes all passes over them, and ends training.
