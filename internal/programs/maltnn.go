@@ -25,11 +25,13 @@ func (n *nnProgram) share(j *job) error {
 	return nil
 }
 
-// changes notes the rows of the first layer that an example changes.
-func (s nnShared) changes(ex example) {
+// changes notes the rows of the first layer that an example changes. Features that the model does not have are none.
+func (s nnShared) changes(ex example, inputs int) {
 	if len(s.sharedLayers) > 0 {
 		for _, f := range ex.features() {
-			s.sharedLayers[0].changes(int(f.Index))
+			if int64(f.Index) < int64(inputs) {
+				s.sharedLayers[0].changes(int(f.Index))
+			}
 		}
 	}
 }

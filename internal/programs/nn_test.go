@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -66,6 +67,24 @@ func TestNNOnSeveralRanks(t *testing.T) {
 		if got := measured(t, "accuracy", "nn", model, test); got < 0.85 {
 			t.Errorf("accuracy of 3 ranks, %s: got %v, want 0.85", how, got)
 		}
+	}
+}
+
+// Features that the model does not have are ignored in a job, too.
+func TestNNOnSeveralRanksContinuesWithUnknownFeatures(t *testing.T) {
+	known, model := rings(1, 200), filepath.Join(t.TempDir(), "m")
+	succeed(t, "nn", "-d", written(t, known...), "-f", model, "--classes", "3", "--hidden", "8", "--passes", "1")
+	more := slices.Clone(known)
+	for i := range more {
+		more[i] += " z:1"
+	}
+	var models [][]byte
+	for _, lines := range [][]string{known, more} {
+		parallel(t, 2, "nn", "-d", written(t, lines...), "-i", model, "-f", model+"2", "--passes", "1", "--cb_size", "20", "--malt", "all", "--sync", "bsp")
+		models = append(models, read(t, model+"2"))
+	}
+	if !bytes.Equal(models[0], models[1]) {
+		t.Error("an unknown feature changes the model")
 	}
 }
 
