@@ -22,18 +22,8 @@ func (n *nnProgram) share(j *job) error {
 		n.sharedLayers = append(n.sharedLayers, s)
 		n.config.Weights = append(n.config.Weights, s.vector.Values())
 	}
+	n.config.Stepped = n.sharedLayers[0].changesRows
 	return nil
-}
-
-// changes notes the rows of the first layer that an example changes. Features that the model does not have are none.
-func (s nnShared) changes(ex example, inputs int) {
-	if len(s.sharedLayers) > 0 {
-		for _, f := range ex.features() {
-			if int64(f.Index) < int64(inputs) {
-				s.sharedLayers[0].changes(int(f.Index))
-			}
-		}
-	}
 }
 
 // exchange sends and merges all layers. All rows of the upper ones change, and so does the bias of the first.

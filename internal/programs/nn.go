@@ -204,7 +204,6 @@ func (n *nnProgram) update(ex example, pass int) float64 {
 	}
 	n.number(ex)
 	class, _ := n.class(ex) // observe has checked it
-	n.nnShared.changes(ex, n.config.Inputs)
 	return n.model.Update(nn.Example{Class: class, Weight: ex.Weight, Features: ex.features()}, pass)
 }
 

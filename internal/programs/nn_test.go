@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gvw-project/gvw/learn/nn"
 )
 
 // rings returns the lines of points in three rings around the origin, which are three classes.
@@ -85,6 +87,40 @@ func TestNNOnSeveralRanksContinuesWithUnknownFeatures(t *testing.T) {
 	}
 	if !bytes.Equal(models[0], models[1]) {
 		t.Error("an unknown feature changes the model")
+	}
+}
+
+// Exchanges between two steps send what the steps before have changed. Each example has a feature of its own, whose weight
+// only one step changes, by the learning rate. A rank that has sent the change has all of it, the other one half: the mean
+// is three quarters. Only the last step of each rank has no exchange after it.
+func TestNNSendsTheStepsOfBatches(t *testing.T) {
+	const examples, rate = 40, 0.125
+	var lines []string
+	for i := range examples {
+		lines = append(lines, fmt.Sprintf("%d |p z%d", 2*(i%2)-1, i))
+	}
+	data, model := written(t, lines...), filepath.Join(t.TempDir(), "m")
+	first := func(name string) []float32 {
+		var m nn.Model
+		if err := m.UnmarshalBinary(read(t, name)); err != nil {
+			t.Fatal(err)
+		}
+		return m.Config().Weights[0][:examples]
+	}
+	succeed(t, "nn", "-d", data, "-f", model, "--passes", "1", "-l", "1e-20")
+	before := first(model)
+	parallel(t, 2, "nn", "-d", data, "-f", model, "--passes", "1", "-l", fmt.Sprint(rate), "--batch", "2", "--cb_size", "1", "--malt", "all", "--sync", "bsp")
+	sent := 0
+	for i, w := range first(model) {
+		switch share := math.Abs(float64(w-before[i])) / rate; {
+		case math.Abs(share-0.75) < 1e-3:
+			sent++
+		case math.Abs(share-0.5) > 1e-3:
+			t.Errorf("row %d: got %v of a step, want 0.75, or 0.5 for the last step", i, share)
+		}
+	}
+	if sent < examples-4 {
+		t.Errorf("%d rows were sent after their steps, want at least %d", sent, examples-4)
 	}
 }
 

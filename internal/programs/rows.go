@@ -50,6 +50,13 @@ func (s *sharedRows) changes(row int) {
 	}
 }
 
+// changesRows notes that rows have changed.
+func (s *sharedRows) changesRows(rows []uint32) {
+	for _, row := range rows {
+		s.changes(int(row))
+	}
+}
+
 // changesAll notes that all rows have changed.
 func (s *sharedRows) changesAll() {
 	for row := range s.pending {

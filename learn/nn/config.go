@@ -83,6 +83,9 @@ type Config struct {
 	Weights [][]float32 `json:"-"`
 	// Continue keeps the contents of Weights. False: New sets the first weights.
 	Continue bool `json:"-"`
+	// Stepped is called after each step with the rows of the first layer that it has changed, except that of the bias, which
+	// all steps change, as they do all rows of the other layers. The slice is valid during the call. nil: no call.
+	Stepped func(rows []uint32) `json:"-"`
 }
 
 // Layers returns the number of layers: the hidden ones and the output.

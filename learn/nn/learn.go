@@ -116,10 +116,13 @@ func (m *Model) Flush(pass int) {
 				s.step(l.row(l.w, r), l.row(l.g, r), l.row(l.state, r), lambda)
 				m.isRow[row] = false
 			}
-			m.touched = m.touched[:0]
 		}
 		s.step(l.row(l.w, l.in), l.row(l.g, l.in), l.row(l.state, l.in), 0)
 	}
+	if m.cfg.Stepped != nil {
+		m.cfg.Stepped(m.touched)
+	}
+	m.touched = m.touched[:0]
 }
 
 // stepper takes steps by a rule.

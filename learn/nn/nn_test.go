@@ -252,3 +252,44 @@ func FuzzUnmarshalBinary(f *testing.F) {
 	m := trained(f, Config{Inputs: 2, Hidden: []int{2}, Outputs: 1, InputIDs: []uint32{3, 4}, Scale: []float32{1, 1}}, nil, 0)
 	modeltest.Fuzz(f, m, func(m *Model) { m.Scores([]feature.Feature{{Index: 0, Value: 1}, {Index: math.MaxUint32, Value: 1}}) })
 }
+
+// TestStepsReportTheirRows checks that each step reports exactly the rows of the first layer that it changes, in nets with
+// sparse and with dense inputs. Momentum and L2 regularisation change only these, too.
+func TestStepsReportTheirRows(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const inputs = 6
+		c := Config{
+			Inputs: inputs, Outputs: 1, Batch: rapid.IntRange(1, 4).Draw(t, "batch"),
+			Rule: rapid.SampledFrom(Rules).Draw(t, "rule"), Lambda: rapid.SampledFrom([]float64{0, 0.01}).Draw(t, "lambda"),
+		}
+		if rapid.Bool().Draw(t, "dense") {
+			c.Center, c.Scale = []float32{0.5, 1.5, 2.5, 3.5, 4.5, 5.5}, []float32{1, 1, 1, 1, 1, 1}
+		}
+		reported := []int{}
+		c.Stepped = func(rows []uint32) {
+			for _, row := range rows {
+				reported = append(reported, int(row))
+			}
+		}
+		m, err := New(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := slices.Clone(m.layers[0].w)
+		for _, index := range rapid.SliceOfN(rapid.Uint32Range(0, inputs+1), 1, 20).Draw(t, "features") {
+			m.Update(Example{Class: 1, Weight: 1, Features: []feature.Feature{{Index: index, Value: 1}}}, 0)
+			changed := []int{}
+			for i := range inputs {
+				if m.layers[0].w[i] != before[i] {
+					changed = append(changed, i)
+				}
+			}
+			slices.Sort(reported)
+			if diff := cmp.Diff(changed, reported); diff != "" {
+				t.Fatalf("rows after feature %d (-changed +reported):\n%s", index, diff)
+			}
+			copy(before, m.layers[0].w)
+			reported = reported[:0]
+		}
+	})
+}
