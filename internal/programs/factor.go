@@ -64,6 +64,13 @@ func (f *factorProgram) check() error {
 	return c.Validate()
 }
 
+func (f *factorProgram) modelOptions() []modelOption {
+	c := f.config
+	return []modelOption{
+		{"rank", c.Factors}, {"only_biases", c.OnlyBiases}, {"learning_rate", c.Rate}, {"rate_decay", c.Decay}, {"lambda", c.Lambda},
+	}
+}
+
 func (f *factorProgram) restore(data []byte) error {
 	f.model = &factor.Model{}
 	if err := f.model.UnmarshalBinary(data); err != nil {

@@ -81,6 +81,16 @@ func firstError(a, b error) error {
 	return b
 }
 
+func (n *nnProgram) modelOptions() []modelOption {
+	c := n.config
+	hidden := strings.ReplaceAll(strings.Trim(fmt.Sprint(c.Hidden), "[]"), " ", ",")
+	return []modelOption{
+		{"hidden", hidden}, {"classes", c.Outputs}, {"loss_function", c.Loss}, {"activation", c.Activation}, {"embedding", c.Embedding},
+		{"text", c.Text}, {"standardize", n.standardize}, {"quantile_transform", n.quantiles}, {"average", c.Average},
+		{"batch", c.Batch}, {"rule", c.Rule}, {"learning_rate", c.Rate}, {"rate_decay", c.Decay}, {"momentum", c.Momentum}, {"lambda", c.Lambda},
+	}
+}
+
 func (n *nnProgram) restore(data []byte) error {
 	n.model = &nn.Model{}
 	if err := n.model.UnmarshalBinary(data); err != nil {
@@ -88,6 +98,7 @@ func (n *nnProgram) restore(data []byte) error {
 	}
 	c := n.model.Config()
 	n.ids, n.start, n.config = numbered(c.InputIDs), &c, c // features that are new remain unknown
+	n.standardize, n.quantiles = c.Center != nil, c.Quantiles != nil
 	return nil
 }
 

@@ -153,6 +153,42 @@ func TestOptionsThatWouldBeIgnoredAreErrors(t *testing.T) {
 	}
 }
 
+// A model keeps its options. The same ones may be given again; others would have no effect.
+func TestOptionsThatAModelContradictsAreErrors(t *testing.T) {
+	for _, c := range []struct {
+		program, line, kept string
+		others              []string
+	}{
+		{"svm", "1 | a b", "-b 10 --lambda 0.01 --t0 50 --average", []string{"--bit_precision 11", "--lambda 0.5", "--t0 60"}},
+		{"svm", "1 | a b", "-b 10", []string{"--average"}},
+		{"factor", "3 |u a |i b", "--rank 3 --only_biases -l 0.1 --rate_decay 0.1 --lambda 0.1", []string{
+			"--rank 4", "--learning_rate 0.2", "--rate_decay 0", "--lambda 0.2",
+		}},
+		{"factor", "3 |u a |i b", "--rank 3", []string{"--only_biases"}},
+		{"nn", "2 | a b", "--hidden 4,3 --classes 3 --loss_function ranking --activation tanh --embedding --text --average " +
+			"--batch 2 --rule momentum -l 0.1 --rate_decay 0.1 --momentum 0.5 --lambda 0.1", []string{
+			"--hidden 4", "--classes 7", "--loss_function softmax --classes 3", "--activation relu", "--batch 3", "--rule adagrad", "--learning_rate 5",
+			"--rate_decay 0.2", "--momentum 0.6", "--lambda 0.2", "--standardize",
+		}},
+		{"nn", "1 | a b", "--standardize", []string{"--hidden 4", "--embedding --hidden 4", "--text", "--average"}},
+		{"nn", "1 | a b", "--quantile_transform", []string{"--standardize"}},
+		{"nn", "1 | a b", "--hidden 4", []string{"--embedding --hidden 4", "--quantile_transform"}},
+	} {
+		data, model := written(t, c.line), filepath.Join(t.TempDir(), "m")
+		succeed(t, append([]string{c.program, "-d", data, "-f", model}, strings.Fields(c.kept)...)...)
+		succeed(t, append([]string{c.program, "-d", data, "-i", model, "--passes", "2", "--random_seed", "3"}, strings.Fields(c.kept)...)...)
+		for _, other := range c.others {
+			for _, mode := range []string{"--passes 1", "--testonly"} {
+				args := append([]string{c.program, "-d", data, "-i", model}, strings.Fields(mode+" "+other)...)
+				option, _, _ := strings.Cut(other, " ")
+				if _, err := execute(t.Context(), args...); err == nil || !strings.Contains(err.Error(), option) || !strings.Contains(err.Error(), "would be ignored: the model "+model) {
+					t.Errorf("%s %s with a model of %q: got %v, want an error", c.program, other, c.kept, err)
+				}
+			}
+		}
+	}
+}
+
 func TestAModelOfAnotherKindIsRefused(t *testing.T) {
 	name := written(t, "this is no model, but some text")
 	if _, err := execute(t.Context(), "svm", "-t", "-i", name, "-d", name); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%s: svm", name)) {

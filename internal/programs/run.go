@@ -24,6 +24,8 @@ type program interface {
 	check() error
 	// features returns how text becomes features, once the model of -i has been read.
 	features() feature.Config
+	// modelOptions returns the options that a model keeps: those of the command line, and after restore those of the model.
+	modelOptions() []modelOption
 	// restore reads the model of -i.
 	restore(data []byte) error
 	// observe learns about an example of the training data what prepare needs. The example is valid during the call.
@@ -327,10 +329,11 @@ func (r *run) restore(s *cli.Settings) error {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
+	given := r.prog.modelOptions()
 	if err := r.prog.restore(data); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	return nil
+	return checkKept(r.c, name, given, r.prog.modelOptions())
 }
 
 // write writes an output, which gets its name when it is complete.

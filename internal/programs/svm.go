@@ -37,8 +37,14 @@ type svmProgram struct {
 
 func (s *svmProgram) check() error { return s.config.Validate() }
 
-func (s *svmProgram) features() feature.Config {
-	return feature.Config{Bits: uint(bits.Len(uint(s.config.Size)) - 1)}
+// bits returns log2 of the number of weights.
+func (s *svmProgram) bits() uint { return uint(bits.Len(uint(s.config.Size)) - 1) }
+
+func (s *svmProgram) features() feature.Config { return feature.Config{Bits: s.bits()} }
+
+func (s *svmProgram) modelOptions() []modelOption {
+	c := s.config
+	return []modelOption{{"bit_precision", s.bits()}, {"lambda", c.Lambda}, {"t0", c.T0}, {"average", c.Average}}
 }
 
 func (s *svmProgram) restore(data []byte) error {
