@@ -30,8 +30,7 @@ type factorProgram struct {
 	start        *factor.Config // of the model from which training continues; nil: none
 	model        *factor.Model
 	users, items rowNumbers
-	sum          float64 // of the ratings observed
-	count        int
+	sum, weight  float64 // of the ratings observed
 	sums         *metric.Sums
 }
 
@@ -96,15 +95,15 @@ func (f *factorProgram) observe(ex example) error {
 	}
 	c.UserIDs, c.ItemIDs = f.users.add(c.UserIDs, x[0].Index), f.items.add(c.ItemIDs, x[1].Index)
 	c.Low, c.High = min(c.Low, float64(ex.Label)), max(c.High, float64(ex.Label))
-	f.sum += float64(ex.Label)
-	f.count++
+	f.sum += float64(ex.Label) * float64(ex.Weight)
+	f.weight += float64(ex.Weight)
 	return nil
 }
 
 func (f *factorProgram) prepare([]example, int) error {
 	f.config.Users, f.config.Items = len(f.config.UserIDs), len(f.config.ItemIDs)
 	if f.start == nil {
-		f.config.Mean = f.sum / float64(f.count)
+		f.config.Mean = f.sum / f.weight
 	}
 	return nil
 }
@@ -134,7 +133,7 @@ func (f *factorProgram) create() (err error) {
 
 // rating returns an example as the learner takes it.
 func (f *factorProgram) rating(ex example) factor.Rating {
-	r := factor.Rating{User: -1, Item: -1, Value: ex.Label}
+	r := factor.Rating{User: -1, Item: -1, Value: ex.Label, Weight: ex.Weight}
 	if x := ex.features(); len(x) == 2 {
 		r.User, r.Item = f.users.row(x[0].Index), f.items.row(x[1].Index)
 	}

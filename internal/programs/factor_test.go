@@ -5,6 +5,7 @@ package programs
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -40,6 +41,23 @@ func TestFactorIsDeterministicAndContinuesWithNewUsers(t *testing.T) {
 	}
 	if got := measured(t, "rmse", "factor", model, all); got < 1 {
 		t.Errorf("RMSE with unknown users: got %v, want more than 1", got)
+	}
+}
+
+// The prediction for a pair with several ratings is their weighted mean.
+func TestFactorWeighsRatings(t *testing.T) {
+	model := filepath.Join(t.TempDir(), "m")
+	var scores [2]float64
+	for i, weights := range [][2]int{{1, 9}, {9, 1}} {
+		data := written(t, fmt.Sprintf("5 %d |u a |i b", weights[0]), fmt.Sprintf("1 %d |u a |i b", weights[1]))
+		succeed(t, "factor", "-d", data, "-f", model, "--lambda", "0.001", "--passes", "100")
+		succeed(t, "factor", "-t", "-i", model, "-d", data, "-p", model+".p")
+		if _, err := fmt.Sscan(string(read(t, model+".p")), &scores[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if math.Abs(scores[0]-1.4) > 0.3 || math.Abs(scores[1]-4.6) > 0.3 {
+		t.Errorf("predictions: got %v, want about 1.4 and 4.6", scores)
 	}
 }
 

@@ -68,7 +68,11 @@ func TestTheStepIsTheGradient(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := Rating{User: 1, Item: 2, Value: float32(rapid.IntRange(-5, 5).Draw(t, "value"))}
+		r := Rating{User: 1, Item: 2, Value: float32(rapid.IntRange(-5, 5).Draw(t, "value")), Weight: rapid.SampledFrom([]float32{0, 0.5, 1, 2}).Draw(t, "weight")}
+		weight := float64(r.Weight)
+		if weight == 0 {
+			weight = 1
+		}
 		objective := func() float64 {
 			p, q := m.row(m.users, r.User), m.row(m.items, r.Item)
 			miss := float64(r.Value) - m.raw(p, q)
@@ -80,7 +84,7 @@ func TestTheStepIsTheGradient(t *testing.T) {
 			for f := range n {
 				sum += c.Lambda * (float64(p[f])*float64(p[f]) + float64(q[f])*float64(q[f]))
 			}
-			return sum / 2
+			return weight * sum / 2
 		}
 		for _, rows := range [][]float32{m.users, m.items} {
 			slopes := make([]float64, len(rows))
@@ -106,6 +110,26 @@ func TestTheStepIsTheGradient(t *testing.T) {
 			copy(m.items, items)
 		}
 	})
+}
+
+// TestGreatWeightsDoNotDiverge learns from ratings with weights with which plain steps of the same rate diverge.
+func TestGreatWeightsDoNotDiverge(t *testing.T) {
+	ratings := drawn(1, 20, 10, 500)
+	for i := range ratings {
+		ratings[i].Weight = float32(math.Pow(10, float64(i%10)))
+	}
+	c := Config{Users: 20, Items: 10, Factors: 2, Rate: 0.05, Lambda: 1e-4, Mean: 3}
+	m := trained(t, c, ratings, 20)
+	if got, mean := rmse(m, ratings), rmse(trained(t, c, nil, 0), ratings); !(got < 0.5*mean) {
+		t.Errorf("RMSE: got %v, want less than half of %v", got, mean)
+	}
+	step := drawn(2, 1, 1, 1)[0]
+	m = trained(t, Config{Users: 1, Items: 1, OnlyBiases: true, Mean: 1}, nil, 0)
+	step.Weight = 1e6
+	m.Update(step, 0)
+	if got, want := m.Predict(0, 0), float64(step.Value); math.Abs(got-want) > 0.05*math.Abs(want-1) {
+		t.Errorf("prediction after a step of great weight: got %v, want about %v", got, want)
+	}
 }
 
 func TestKnownStep(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 type Rating struct {
 	User, Item int // rows
 	Value      float32
+	Weight     float32 // importance, a factor of the step; 0: 1
 }
 
 // Model predicts ratings.
@@ -60,6 +61,9 @@ func (m *Model) Update(r Rating, pass int) float64 {
 	p, q := m.row(m.users, r.User), m.row(m.items, r.Item)
 	miss := float64(r.Value) - m.raw(p, q)
 	rate := m.cfg.Rate / (1 + m.cfg.Decay*float64(pass))
+	if r.Weight != 0 && r.Weight != 1 {
+		rate = m.weighted(rate, float64(r.Weight), p, q)
+	}
 	// A step on (miss² + λ·(squares of both rows))/2.
 	e, keep := float32(rate*miss), float32(1-rate*m.cfg.Lambda)
 	p[0] = float32(keep*p[0]) + e
@@ -72,6 +76,21 @@ func (m *Model) Update(r Rating, pass int) float64 {
 		}
 	}
 	return miss
+}
+
+// weighted returns the rate of a weight. A weight above 1 multiplies the rate until the step would go beyond the rating, to
+// first order: otherwise training with great weights would diverge.
+func (m *Model) weighted(rate, weight float64, p, q []float32) float64 {
+	if weight <= 1 {
+		return rate * weight
+	}
+	slope := 2 + m.cfg.Lambda // squared derivatives of the prediction by the biases
+	if !m.cfg.OnlyBiases {
+		for f := 1; f < len(p); f++ {
+			slope += float64(p[f])*float64(p[f]) + float64(q[f])*float64(q[f]) // exact products, so that fusing changes nothing
+		}
+	}
+	return min(rate*weight, max(rate, 1/slope))
 }
 
 // row returns a row.
