@@ -78,7 +78,7 @@ func (f *factorProgram) restore(data []byte) error {
 	c := f.model.Config()
 	f.users, f.items = numbered(c.UserIDs), numbered(c.ItemIDs)
 	f.start, f.config = &c, c
-	f.config.UserRows, f.config.ItemRows = nil, nil // there may be more rows in training
+	f.config.UserRows, f.config.ItemRows, f.config.Continue = nil, nil, false // there may be more rows in training
 	return nil
 }
 
@@ -117,18 +117,16 @@ func (r rowNumbers) add(ids []uint32, id uint32) []uint32 {
 	return append(ids, id)
 }
 
-// create makes the model. New users and items of a model that continues get rows of zeros.
+// create makes the model, or continues from that of restore. New users and items of a model that continues get first
+// factors that depend only on the seed and the row: from zeros those of a new user and a new item could not learn.
 func (f *factorProgram) create() (err error) {
-	c := f.config
-	if c.Continue = f.start != nil; c.Continue {
-		if c.UserRows == nil {
-			c.UserRows, c.ItemRows = make([]float32, c.Users*c.RowSize()), make([]float32, c.Items*c.RowSize())
-		}
-		copy(c.UserRows, f.start.UserRows)
-		copy(c.ItemRows, f.start.ItemRows)
+	if f.model, err = factor.New(f.config); err != nil || f.start == nil {
+		return err
 	}
-	f.model, err = factor.New(c)
-	return err
+	c := f.model.Config()
+	copy(c.UserRows, f.start.UserRows)
+	copy(c.ItemRows, f.start.ItemRows)
+	return nil
 }
 
 // rating returns an example as the learner takes it.

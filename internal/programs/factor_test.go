@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -42,6 +43,34 @@ func TestFactorIsDeterministicAndContinuesWithNewUsers(t *testing.T) {
 	if got := measured(t, "rmse", "factor", model, all); got < 1 {
 		t.Errorf("RMSE with unknown users: got %v, want more than 1", got)
 	}
+}
+
+// New users who rate new items differ in factors only: the mean of all ratings of each user and each item is the same.
+func TestFactorLearnsNewUsersOfNewItems(t *testing.T) {
+	old := ratings()
+	more := slices.Clone(old)
+	for i, line := range old {
+		more[i] = strings.NewReplacer("|u ", "|u new", "|i ", "|i new").Replace(line)
+	}
+	model := filepath.Join(t.TempDir(), "m")
+	succeed(t, "factor", "-d", written(t, old...), "-f", model, "-l", "0.05", "--lambda", "0.01", "--passes", "20")
+	data := written(t, more...)
+	run := func(total int) []byte {
+		args := []string{"factor", "-d", data, "-i", model, "-f", model + "2", "--passes", "50"}
+		if total == 1 {
+			succeed(t, args...)
+		} else {
+			parallel(t, total, append(args, "--malt", "all", "--sync", "bsp", "--cb_size", "10")...)
+		}
+		if got := measured(t, "rmse", "factor", model+"2", data); got > 0.5 {
+			t.Errorf("RMSE on new users and items, %d ranks: got %v, want 0.5", total, got)
+		}
+		return read(t, model+"2")
+	}
+	if !bytes.Equal(run(1), run(1)) {
+		t.Error("the same seed gave different models")
+	}
+	run(3)
 }
 
 // The prediction for a pair with several ratings is their weighted mean.
