@@ -43,6 +43,7 @@ type job struct {
 	every     int // examples between two exchanges
 	since     int // examples since the last exchange
 	exchanges int
+	learned   func()  // called at the end of the learning since the last exchange; nil before the first one
 	seen      int     // examples of all passes
 	losses    float64 // sum over them
 
@@ -199,9 +200,12 @@ func (j *job) step(ctx context.Context) error {
 
 // exchange sends and merges models.
 func (j *job) exchange(ctx context.Context) error {
+	if j.learned != nil {
+		j.learned()
+	}
 	j.since = 0
 	j.exchanges++
-	fault.At(j.rank(), fault.Exchange)
+	act := fault.At(j.rank(), fault.Exchange)
 	// A factor would make the steps wrong, and float16 has no values above 65504.
 	if p, ok := j.prog.(scaled); ok && (len(j.steps) > 0 || j.config.Format != (malt.Format{})) {
 		p.rescale()
@@ -213,6 +217,7 @@ func (j *job) exchange(ctx context.Context) error {
 		o.Step(j.vectors[i].Values())
 	}
 	j.round()
+	j.learned = act.Stretch()
 	return nil
 }
 

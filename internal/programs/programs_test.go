@@ -15,11 +15,13 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/datasets"
+	"github.com/gvw-project/gvw/internal/fault"
 	"github.com/gvw-project/gvw/internal/flags"
 	"github.com/gvw-project/gvw/internal/spantree/server"
 )
@@ -91,6 +93,28 @@ func parallel(t *testing.T, total int, args ...string) {
 		if err != nil {
 			t.Fatalf("rank %d of gvw %s: %v\n%s", rank, strings.Join(args, " "), err, outs[rank])
 		}
+	}
+}
+
+// A fault slow:F at exchange stretches the learning between two exchanges of its rank.
+func TestASlowRankLearnsSlowly(t *testing.T) {
+	plan, err := fault.Parse("rank:1,exchange:3,slow:4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sleeps, negative atomic.Int64
+	fault.Arm(plan, fault.Life{}, fault.Hands{Sleep: func(d time.Duration) {
+		sleeps.Add(1)
+		if d < 0 {
+			negative.Add(1)
+		}
+	}})
+	defer fault.Arm(nil, fault.Life{}, fault.Hands{})
+	const examples, passes, every = 100, 4, 10
+	parallel(t, 2, "svm", "-d", written(t, linear(1, examples)...), "-b", "10", "--passes", fmt.Sprint(passes), "--cb_size", fmt.Sprint(every), "--malt", "all", "--sync", "bsp")
+	// A rank has about half of the examples, and is slow between the exchanges from the third to the last one.
+	if n := sleeps.Load(); n < examples/4*passes/every-3 || n > examples*passes/every-3 || negative.Load() > 0 {
+		t.Errorf("the rank was slowed down %d times, %d times by less than 0", n, negative.Load())
 	}
 }
 
