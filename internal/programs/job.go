@@ -248,6 +248,30 @@ func (j *job) finish(ctx context.Context, most int, end func()) error {
 	return nil
 }
 
+// done delivers the model and waits until all ranks are done. All ranks have the same model. The lowest rank that takes
+// part writes it before it is done, so its loss ends the membership while the others wait; then the next one writes.
+func (j *job) done(ctx context.Context, write func() error) error {
+	if j == nil {
+		return write()
+	}
+	wrote := j.first()
+	if wrote {
+		if err := write(); err != nil {
+			return err
+		}
+	}
+	if err := j.group.Done(ctx); err != nil {
+		return err
+	}
+	if !wrote && j.first() {
+		return write()
+	}
+	return nil
+}
+
+// first reports whether this rank is the lowest of those that take part.
+func (j *job) first() bool { return j.group.Members()[0] == j.group.Rank() }
+
 // report sends the progress of this rank after a pass to the server.
 func (j *job) report(pass, examples int, loss float64) {
 	if j == nil {
