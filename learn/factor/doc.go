@@ -16,9 +16,9 @@
 //
 //	mean + b(user) + b(item) + p(user)·q(item)
 //
-// and the model minimises the squared errors plus λ times the squares of the biases and factors of each
-// rating, times its weight. The steps are those of stochastic gradients: Update changes one row of the users and one of the items. The length
-// of a step falls from pass to pass, as Rate/(1 + Decay·pass).
+// and the model minimises the squared errors plus λ times the squares of the biases and factors of each rating, times the
+// weight of the rating. The steps are those of stochastic gradients: Update changes one row of the users and one of the
+// items. The length of a step falls from pass to pass, as Rate/(1 + Decay·pass).
 //
 // # In parallel
 //

@@ -43,8 +43,8 @@
 // # In parallel
 //
 // Config.Weights may be the values of shared vectors (package malt), one a layer. A rank sends the rows that Config.Stepped
-// has reported since its last exchange, and all of the upper layers. The mean of Config.Average is memory of
-// this model only: each learner has its own, and Finish writes it to the vectors.
+// has reported since its last exchange, and all of the upper layers. The mean of Config.Average is memory of this model
+// only: each learner has its own, and Finish writes it to the vectors.
 //
 // # Contract
 //
