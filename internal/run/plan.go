@@ -56,6 +56,7 @@ type gathering struct {
 	name     string   // as the user has given it
 	pieces   []string // by rank
 	timeline bool     // the pieces are timelines, and not predictions
+	keep     bool     // the pieces remain, because the file could not be written
 }
 
 // makePlan divides a job among workers. It reads and writes no file, so it can also check the

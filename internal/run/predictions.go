@@ -20,24 +20,35 @@ import (
 	"github.com/gvw-project/gvw/learn"
 )
 
-// gatherAll writes the predictions and timelines of the ranks to the files that the user has named.
+// gatherAll writes the predictions and timelines of the ranks to the files that the user has named. The pieces of a file
+// that it cannot write are kept, unless the user has ended the job.
 func (p *launcher) gatherAll(ctx context.Context, fsys hdfsio.FS, pl *plan) error {
 	if len(pl.gathered) == 0 {
 		return nil
 	}
 	var order *dataorder.Order
+	var orderErr error
 	if slices.ContainsFunc(pl.gathered, func(g gathering) bool { return !g.timeline }) {
-		var err error
-		if order, err = pl.order(ctx, fsys); err != nil {
-			return err
-		}
+		order, orderErr = pl.order(ctx, fsys)
 	}
-	for _, g := range pl.gathered {
-		if err := p.gatherOne(ctx, fsys, g, order); err != nil {
+	var errs []error
+	for i := range pl.gathered {
+		g := &pl.gathered[i]
+		err := orderErr
+		if g.timeline || err == nil {
+			err = p.gatherOne(ctx, fsys, *g, order)
+		}
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
 			return fmt.Errorf("cannot put together %s: %w", g.name, err)
+		default:
+			g.keep = true
+			errs = append(errs, fmt.Errorf("cannot put together %s: %w; the ranks' pieces of it are kept: %s to %s",
+				g.name, err, g.pieces[0], g.pieces[len(g.pieces)-1]))
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // order returns the order of predictions in the data. It returns nil, without reading the data
@@ -133,10 +144,13 @@ func (p *launcher) readClocks(ctx context.Context, fsys hdfsio.FS, pieces []stri
 	return nil
 }
 
-// removePieces removes the pieces of single ranks, also those of a failed run.
+// removePieces removes the pieces of single ranks that are not to be kept, also those of a failed run.
 func (pl *plan) removePieces(ctx context.Context, fsys hdfsio.FS) error {
 	var errs []error
 	for _, g := range pl.gathered {
+		if g.keep {
+			continue
+		}
 		for _, name := range g.pieces {
 			if err := fsys.Remove(ctx, name); !errors.Is(err, os.ErrNotExist) {
 				errs = append(errs, err)

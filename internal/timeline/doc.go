@@ -20,7 +20,7 @@
 // A rank waits where it is in a collective, and neither sends nor receives. Where ranks share memory there are no sends
 // and receives in the file; a [Meter] gets their bytes, and the time in which they wait. Times are microseconds since 1970
 // by the rank's clock, which the calendar sets at its start. The last line closes the array. Without it, as after a crash,
-// the events are still readable.
+// the events are still readable. A last event that is incomplete is ignored.
 //
 // # Clocks
 //

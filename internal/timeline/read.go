@@ -68,14 +68,23 @@ func (w *writer) end() error {
 	return w.b.Flush()
 }
 
-// lines calls visit with the text of each event.
+// lines calls visit with the text of each event. It ignores a last line that a process that was killed has not completed.
 func lines(in io.Reader, visit func(line []byte) error) error {
 	s := bufio.NewScanner(in)
 	s.Buffer(nil, maxLine)
+	ended := true // the line has a line feed
+	s.Split(func(data []byte, atEOF bool) (int, []byte, error) {
+		n, line, err := bufio.ScanLines(data, atEOF)
+		ended = n > 0 && data[n-1] == '\n'
+		return n, line, err
+	})
 	for n := 1; s.Scan(); n++ {
 		line := bytes.TrimSuffix(bytes.TrimSpace(s.Bytes()), []byte(","))
 		if len(line) < 2 { // a bracket
 			continue
+		}
+		if !ended && n > 1 && !json.Valid(line) {
+			continue // no part of an event is valid
 		}
 		if err := visit(line); err != nil {
 			return fmt.Errorf("timeline, line %d: %w", n, err)

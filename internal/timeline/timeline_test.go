@@ -46,6 +46,37 @@ func TestReadsWhatItWrites(t *testing.T) {
 	}
 }
 
+// A file that ends within its last line, as that of a rank that was killed, has the events of its other lines. Other
+// lines must be events, also the first one.
+func TestReadsFilesThatEndWithinALine(t *testing.T) {
+	whole := "[\n" + `{"ph":"X","name":"a","pid":1,"tid":2,"ts":3,"dur":4},` + "\n"
+	last := `{"ph":"X","name":"b","pid":1,"tid":2,"ts":5,"dur":6}`
+	for n := range len(last) + 1 {
+		text := whole + last[:n]
+		want := 1
+		if n == len(last) {
+			want = 2
+		}
+		spans, err := Read(strings.NewReader(text))
+		if err != nil || len(spans) != want {
+			t.Errorf("%q: got %d spans and error %v, want %d", text, len(spans), err, want)
+		}
+		var c Clocks
+		var b bytes.Buffer
+		if err := errors.Join(c.Read(strings.NewReader(text)), c.Merge(&b, strings.NewReader(text), strings.NewReader(text))); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+		if spans, err := Read(&b); err != nil || len(spans) != 2*want {
+			t.Errorf("%q: got %d merged spans and error %v, want %d", text, len(spans), err, 2*want)
+		}
+	}
+	for _, text := range []string{whole + last[:9] + "\n", whole + last[:9] + "\n" + last, last[:9]} {
+		if spans, err := Read(strings.NewReader(text)); err == nil {
+			t.Errorf("%q: got %d spans, want an error", text, len(spans))
+		}
+	}
+}
+
 // A merged file is JSON with the events of all files.
 func TestMerge(t *testing.T) {
 	var b bytes.Buffer
