@@ -3,6 +3,7 @@
 package learn
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/gvw-project/gvw/feature"
@@ -27,6 +28,29 @@ func NamedData(name string, h *model.Header, format string, inputs []Input) (str
 	d := dataset(&c)
 	d.Feature.Names = true
 	return d, nil
+}
+
+// WeightsPerFeature returns the number of weights of a feature in a model, as the options in its header define it. With n
+// weights, and n rounded up to the power of two w, feature i has the weights i·w to i·w+n-1, modulo the size of the
+// table. name is the model's, for messages.
+func WeightsPerFeature(name string, h *model.Header) (int, error) {
+	c := Config{}.withDefaults()
+	if err := c.takeLearner(name, h); err != nil {
+		return 0, err
+	}
+	on := c.Learner.learners()
+	if len(on) == 0 {
+		return h.Classes(), nil
+	}
+	plan, err := on[0].New(c.Learner.Options)
+	if err != nil {
+		return 0, &DataError{Name: name, Text: fmt.Sprintf("kept options of --%s: %v", on[0].Name, err)}
+	}
+	if on[0].Bottom { // a feature has one row, which begins with its linear weight
+		return 1, nil
+	}
+	width, _ := plan.Widths()
+	return width, nil
 }
 
 // Formats of the data, besides vw's text.

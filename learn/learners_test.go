@@ -4,6 +4,7 @@ package learn
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -181,6 +182,28 @@ func TestLearnersAllocateNothingPerExample(t *testing.T) {
 				t.Errorf("%s: 9,500 examples more cost %v allocations more, want at most 2000", options, grown)
 			}
 		}
+	}
+}
+
+// The options that a model keeps suffice for the number of weights of a feature.
+func TestWeightsPerFeature(t *testing.T) {
+	want := map[string]int{
+		"lrq": 4, "lrqfa": 5, "nn": 4, "new_mf": 5, "bootstrap": 3, "boosting": 3, "quantiles": 2, "csoaa": 3,
+		"multilabel_oaa": 3, "ect": 5, "log_multi": 2, "rank": 1, "svrg": 1, "marginal": 1, "stage_poly": 1,
+	}
+	for _, s := range reductions.All {
+		c := Config{Learner: LearnerConfig{Options: learnerValues(learnerCases[s.Name][0])}}
+		h := model.Header{Options: c.learnerOptions()}
+		if got, err := WeightsPerFeature("m", &h); err != nil || got != want[s.Name] {
+			t.Errorf("%s: got %d weights and error %v, want %d", s.Name, got, err, want[s.Name])
+		}
+	}
+	if got, err := WeightsPerFeature("m", &model.Header{Options: []model.Option{{Name: "oaa", Value: "3"}}}); err != nil || got != 3 {
+		t.Errorf("oaa: got %d weights and error %v, want 3", got, err)
+	}
+	var fault *DataError
+	if _, err := WeightsPerFeature("m", &model.Header{Options: []model.Option{{Name: "csoaa", Value: "x"}}}); !errors.As(err, &fault) {
+		t.Errorf("got error %v, want a DataError", err)
 	}
 }
 

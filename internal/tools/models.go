@@ -186,7 +186,7 @@ func readModel(ctx context.Context, fsys hdfsio.FS, name string, tell func(index
 // modelNames adds the names of --names and --data to those of the model's own text. It returns
 // nil if no name is known.
 func modelNames(ctx context.Context, p *cli.Process, files *files.Set, s *cli.Settings, file string, r *model.Regressor, names *inspect.Names) (*inspect.Names, error) {
-	names.Of(&r.Header)
+	names.Of(&r.Header, r.Classes()) // other learners have no names but those of --data
 	if s.Has("names") {
 		inverted, err := readModel(ctx, files.System(s.Get, true), s.Get("names"), names.Note)
 		switch {
@@ -220,6 +220,11 @@ func namesOfData(ctx context.Context, p *cli.Process, files *files.Set, s *cli.S
 	if err != nil {
 		return err
 	}
+	weights, err := learn.WeightsPerFeature(file, &r.Header)
+	if err != nil {
+		return err
+	}
+	names.Of(&r.Header, weights)
 	return eachBatch(ctx, p, d, func(b *feature.Batch) error {
 		names.See(b) // it copies what it keeps
 		return nil

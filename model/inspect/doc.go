@@ -4,7 +4,7 @@
 // name, its namespaces, and its differences from another model.
 //
 //	names := inspect.NewNames()
-//	names.Of(&model.Header)               // a model of --oaa has a weight for each class
+//	names.Of(&model.Header, 3)            // a model of --oaa 3 has a weight for each class
 //	names.Note(feature, "a^x*b^y")       // from an inverted model
 //	names.See(batch)                      // from data, read with feature.Config.Names
 //	os.Stdout.Write(inspect.AppendModel(nil, "m", model))

@@ -28,7 +28,7 @@ type Names struct {
 	shared map[uint32][]*Feature // by number of the weight, in order of appearance
 	seen   bool                  // counts and values are known
 
-	classes int    // of --oaa; 1: one weight for each feature
+	weights int    // of a feature
 	shift   int    // log2 of the distance between the first weights of two features
 	mask    uint32 // of the number of a weight
 	name    []byte // scratch: name of the current weight
@@ -36,15 +36,15 @@ type Names struct {
 
 // NewNames returns an empty Names.
 func NewNames() *Names {
-	return &Names{byName: map[string]*Feature{}, shared: map[uint32][]*Feature{}, classes: 1, mask: 1<<32 - 1}
+	return &Names{byName: map[string]*Feature{}, shared: map[uint32][]*Feature{}, weights: 1, mask: 1<<32 - 1}
 }
 
-// Of sets the number of weights per feature of the model. See needs it for models with one
-// weight for each class of --oaa. Weight c of feature x, from 0, is called x[c], and the first
+// Of sets the number of weights per feature of the model. See needs it for models with several,
+// such as one for each class of --oaa. Weight c of feature x, from 0, is called x[c], and the first
 // one x, as in --invert_hash.
-func (n *Names) Of(h *model.Header) {
-	n.classes = h.Classes()
-	n.shift = bits.Len(uint(n.classes - 1))
+func (n *Names) Of(h *model.Header, weights int) {
+	n.weights = weights
+	n.shift = bits.Len(uint(n.weights - 1))
 	n.mask = uint32(1<<h.Bits - 1)
 }
 
@@ -72,9 +72,9 @@ func (n *Names) See(b *feature.Batch) {
 		for k := ex.FeatLo; k < ex.FeatHi; k++ {
 			x := b.Features[k]
 			n.see(x.Index<<n.shift&n.mask, b.NameOf(int(k)), x.Value)
-			for class := 1; class < n.classes; class++ {
-				n.name = fmt.Appendf(n.name[:0], "%s[%d]", b.NameOf(int(k)), class)
-				n.see((x.Index<<n.shift+uint32(class))&n.mask, n.name, x.Value)
+			for c := 1; c < n.weights; c++ {
+				n.name = fmt.Appendf(n.name[:0], "%s[%d]", b.NameOf(int(k)), c)
+				n.see((x.Index<<n.shift+uint32(c))&n.mask, n.name, x.Value)
 			}
 		}
 	}
@@ -111,10 +111,10 @@ func (n *Names) all() []*Feature {
 }
 
 // namespaces returns the names of a feature's namespaces: a^x*b^y belongs to a*b, a name
-// without namespace to the default one, the constant to itself. The weights of all classes
-// count as those of the feature.
+// without namespace to the default one, the constant to itself. All weights of a
+// feature count.
 func (n *Names) namespaces(name string) string {
-	if i := strings.LastIndexByte(name, '['); n.classes > 1 && i > 0 && strings.HasSuffix(name, "]") {
+	if i := strings.LastIndexByte(name, '['); n.weights > 1 && i > 0 && strings.HasSuffix(name, "]") {
 		if _, err := strconv.ParseUint(name[i+1:len(name)-1], 10, 32); err == nil {
 			name = name[:i]
 		}
