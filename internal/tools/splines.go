@@ -10,6 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"slices"
 
 	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/internal/cli"
@@ -33,8 +35,8 @@ func Splines(ctx context.Context, p *cli.Process, c *cli.Command, args []string)
 		return cli.Usagef("gvw splines: -d is missing, the data, as in: gvw splines -d train.vw -f splines -p train.splines.vw")
 	case from == "" && to == "":
 		return cli.Usagef("gvw splines: give -f FILE to fit splines to the data and write them, or -i FILE to use those of other data")
-	case data == "-" && from == "":
-		return cli.Usagef("gvw splines: -d - with -f: the data is read twice, but stdin can be read only once: give a file")
+	case from == "" && readOnce(data):
+		return cli.Usagef("gvw splines: -d %s with -f: the data is read twice, but a stream can be read only once: give a file", data)
 	case from != "" && (to != "" || s.Has("knots")):
 		return cli.Usagef("gvw splines: -i has splines that are fitted already: leave -f and --knots out")
 	}
@@ -76,6 +78,12 @@ func Splines(ctx context.Context, p *cli.Process, c *cli.Command, args []string)
 	})
 }
 
+// readOnce reports whether a name is that of stdin or of a pipe.
+func readOnce(name string) bool {
+	info, err := os.Stat(name)
+	return slices.Contains(files.StdinNames, name) || err == nil && !info.Mode().IsRegular() && !info.IsDir()
+}
+
 // splineFiles are the files of gvw splines.
 type splineFiles struct {
 	ctx   context.Context
@@ -111,9 +119,21 @@ func (w *splineFiles) basis(data, from string, knots int) (*splines.Basis, error
 	return basis, nil
 }
 
-// lines calls f for each line of a file.
+// open opens the data.
+func (w *splineFiles) open(name string) (io.ReadCloser, error) {
+	if !slices.Contains(files.StdinNames, name) {
+		return hdfsio.Open(w.ctx, w.fsys, name)
+	}
+	inputs, err := w.files.Inputs(w.ctx, w.fsys, []string{name}, "", hdfsio.Shard{})
+	if err != nil {
+		return nil, err
+	}
+	return inputs[0].Open(w.ctx)
+}
+
+// lines calls f for each line of the data.
 func (w *splineFiles) lines(name string, f func(line []byte) error) (err error) {
-	in, err := hdfsio.Open(w.ctx, w.fsys, name)
+	in, err := w.open(name)
 	if err != nil {
 		return err
 	}
