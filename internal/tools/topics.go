@@ -160,13 +160,19 @@ func (t *topicFiles) vocabulary() (v *topics.Vocabulary, err error) {
 	if !t.s.Has("data") {
 		return nil, nil
 	}
-	v = topics.NewVocabulary()
-	return v, t.batches(t.s.All("data"), true, func(b *feature.Batch) error {
+	v, data := topics.NewVocabulary(), t.s.All("data")
+	if err := t.batches(data, true, func(b *feature.Batch) error {
 		for i, x := range b.Features {
 			v.Add(x.Index, b.NameOf(i))
 		}
 		return nil
-	})
+	}); err != nil {
+		return nil, err
+	}
+	if len(v.Words()) == 0 {
+		return nil, &learn.DataError{Name: data[0], Text: "no document has a word"}
+	}
+	return v, nil
 }
 
 // measure adds what documents show: coherence and perplexity.

@@ -138,6 +138,13 @@ func TestVocabulary(t *testing.T) {
 	}
 }
 
+// An empty vocabulary has no words, and not all of the model.
+func TestWordsOfAnEmptyVocabulary(t *testing.T) {
+	if words := topics.NewVocabulary().Words(); words == nil || len(words) != 0 {
+		t.Errorf("got %v, want an empty list", words)
+	}
+}
+
 func TestReadVocabularyNamesTheLine(t *testing.T) {
 	for _, c := range []struct {
 		ids  topics.IDs
@@ -148,6 +155,10 @@ func TestReadVocabularyNamesTheLine(t *testing.T) {
 		{topics.ByColumn, "a 1\nb", "line 2: got \"b\", want a word and its number"},
 		{topics.ByColumn, "a one", "line 1: got \"one\", want the word's number"},
 		{topics.ByColumn, "a -1", "line 1: got \"-1\", want the word's number"},
+		{topics.ByLine, "a\na", "line 2: got \"a\" for word 1, but it is the name of word 0"},
+		{topics.ByLine, "\n\n", "line 2: got \"\" for word 1, but it is the name of word 0"},
+		{topics.ByColumn, "a 1\nb 1\na 0", "line 3: got \"a\" for word 0, but it is the name of word 1"},
+		{topics.ByHash, "", "the vocabulary is empty"},
 		{topics.ByLine, "a\n" + strings.Repeat("x", 1<<17), "line 2: "},
 	} {
 		if _, err := topics.ReadVocabulary(strings.NewReader(c.text), c.ids, 1); err == nil || !strings.Contains(err.Error(), c.want) {

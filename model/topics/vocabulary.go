@@ -4,6 +4,7 @@ package topics
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -32,16 +33,16 @@ const maxWord = 1 << 16
 // Vocabulary has the names of a model's words.
 type Vocabulary struct {
 	names map[uint32][]string
-	known map[string]bool
+	known map[string]uint32 // number of the word of a name
 }
 
 // NewVocabulary returns an empty vocabulary.
 func NewVocabulary() *Vocabulary {
-	return &Vocabulary{names: map[uint32][]string{}, known: map[string]bool{}}
+	return &Vocabulary{names: map[uint32][]string{}, known: map[string]uint32{}}
 }
 
-// ReadVocabulary reads a vocabulary of a model with 2^bits words. Errors have the number of the
-// line.
+// ReadVocabulary reads a vocabulary of a model with 2^bits words. It refuses an empty one, and a name with
+// two numbers. Errors have the number of the line.
 func ReadVocabulary(r io.Reader, ids IDs, bits uint) (*Vocabulary, error) {
 	v := NewVocabulary()
 	lines := bufio.NewScanner(r)
@@ -68,10 +69,16 @@ func ReadVocabulary(r io.Reader, ids IDs, bits uint) (*Vocabulary, error) {
 		if index >= 1<<bits {
 			return nil, fmt.Errorf("line %d: word %d, but the model has 2^%d words: is it the vocabulary of other data?", n+1, index, bits)
 		}
+		if first, known := v.known[word]; known && uint64(first) != index {
+			return nil, fmt.Errorf("line %d: got %.40q for word %d, but it is the name of word %d: want one number for each name", n+1, word, index, first)
+		}
 		v.Add(uint32(index), []byte(word))
 	}
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("line %d: %w", n+1, err)
+	}
+	if n == 0 {
+		return nil, errors.New("the vocabulary is empty: want a line for each word")
 	}
 	return v, nil
 }
@@ -85,17 +92,21 @@ func hash(name string) uint32 {
 	return feature.HashStrings([]byte(name), seed)
 }
 
-// Add adds a name of a word. It copies the name.
+// Add adds a name of a word, unless the name is known. It copies the name.
 func (v *Vocabulary) Add(index uint32, name []byte) {
-	if !v.known[string(name)] {
+	if _, known := v.known[string(name)]; !known {
 		text := string(name)
-		v.known[text] = true
+		v.known[text] = index
 		v.names[index] = append(v.names[index], text)
 	}
 }
 
-// Words returns the numbers of all words in ascending order.
-func (v *Vocabulary) Words() []uint32 { return slices.Sorted(maps.Keys(v.names)) }
+// Words returns the numbers of all words in ascending order. It is not nil, which means all words to [New].
+func (v *Vocabulary) Words() []uint32 {
+	words := slices.AppendSeq(make([]uint32, 0, len(v.names)), maps.Keys(v.names))
+	slices.Sort(words)
+	return words
+}
 
 // Name returns the name of a word: all its names, joined by '|', or its number if it has none.
 // v may be nil.
