@@ -3,16 +3,18 @@
 package inspect
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/gvw-project/gvw/model"
 )
 
-// AppendDiff appends the differences of model b from a: the header, a summary of the weights,
+// AppendDiff appends the differences of model b from a: the header, the state, a summary of the weights,
 // and the n weights that differ most (n < 0: all that differ). names may be nil.
 func AppendDiff(dst []byte, a, b *model.Regressor, names *Names, n int) []byte {
 	before := len(dst)
@@ -20,6 +22,7 @@ func AppendDiff(dst []byte, a, b *model.Regressor, names *Names, n int) []byte {
 	if a.Bits != b.Bits {
 		return append(dst, "weights    cannot be compared: their numbers mean other features\n"...)
 	}
+	dst = appendFloats(dst, a, b)
 	type row struct {
 		index uint32
 		a, b  float32
@@ -117,5 +120,48 @@ func appendHeaders(dst []byte, a, b *model.Regressor) []byte {
 	line("ngram", strings.Join(a.NGrams, " "), strings.Join(b.NGrams, " "))
 	line("skips", strings.Join(a.Skips, " "), strings.Join(b.Skips, " "))
 	line("state", state(a), state(b))
+	if a.Resume != nil && b.Resume != nil && a.Resume.T == b.Resume.T && !reflect.DeepEqual(a.Resume, b.Resume) {
+		dst = append(dst, "state      other sums over the examples differ\n"...)
+	}
+	if len(a.Section) != len(b.Section) {
+		line("section", fmt.Sprintf("%d bytes", len(a.Section)), fmt.Sprintf("%d bytes", len(b.Section)))
+	} else if !bytes.Equal(a.Section, b.Section) {
+		dst = fmt.Appendf(dst, "section    the %d bytes beside the weights differ\n", len(a.Section))
+	}
 	return dst
+}
+
+// appendFloats appends the number of floats beside the weights that differ. If one model has fewer floats, the line of
+// the state or that of the options shows it.
+func appendFloats(dst []byte, a, b *model.Regressor) []byte {
+	fa, fb := floats(a), floats(b)
+	if len(fa) != len(fb) {
+		return dst
+	}
+	n := 0
+	x, y := a.Weights, b.Weights
+	for i := range min(len(x.Data)/max(x.Stride, 1), len(y.Data)/max(y.Stride, 1)) {
+		for k := 1; k < len(fa); k++ {
+			if x.Data[i*x.Stride+fa[k]] != y.Data[i*y.Stride+fb[k]] {
+				n++
+			}
+		}
+	}
+	if n == 0 {
+		return dst
+	}
+	return fmt.Appendf(dst, "floats     %d differ beside the weights, such as adaptive sums\n", n)
+}
+
+// floats returns the offsets of the floats of a weight, the weight first.
+func floats(r *model.Regressor) []int {
+	k := r.RowFloats()
+	if k == 0 {
+		return r.Weights.Slots
+	}
+	all := make([]int, k)
+	for i := range all {
+		all[i] = i
+	}
+	return all
 }

@@ -123,6 +123,40 @@ distance   7.63217, cosine 0.213809
 	if got := string(AppendDiff(nil, a, a, nil, 5)); got != "the models are the same\n" {
 		t.Errorf("a model and itself: %q", got)
 	}
+	for _, d := range []struct {
+		want   string
+		change func(r *model.Regressor)
+	}{
+		{"section    4 bytes | 1 bytes\nweights    the same\n", func(r *model.Regressor) { r.Section = []byte{1} }},
+		{"section    the 4 bytes beside the weights differ\nweights    the same\n", func(r *model.Regressor) { r.Section = []byte("even") }},
+		{"state      other sums over the examples differ\nweights    the same\n", func(r *model.Regressor) { r.Resume.SumLoss = 2 }},
+		{"floats     2 differ beside the weights, such as adaptive sums\nweights    the same\n", func(r *model.Regressor) {
+			r.Weights.Data[5], r.Weights.Data[6], r.Weights.Data[2] = 1, 1, 1
+		}},
+		{"the models are the same\n", func(r *model.Regressor) { r.Weights.Data[1] = 1 }}, // of no slot
+	} {
+		state := func() *model.Regressor {
+			r := small()
+			r.Section, r.Resume = []byte("odd!"), &model.Resume{T: 3}
+			r.Weights = model.View{Data: make([]float32, 4<<r.Bits), Stride: 4, Slots: []int{0, 2, 3}}
+			return r
+		}
+		r := state()
+		d.change(r)
+		if diff := cmp.Diff(d.want, string(AppendDiff(nil, state(), r, nil, 5))); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+	rows := func(factor float32) *model.Regressor {
+		r := small()
+		r.Options = []model.Option{{Name: "rank", Value: "1"}}
+		r.Weights = model.View{Data: make([]float32, 4<<r.Bits), Stride: 4}
+		r.Weights.Data[6] = factor
+		return r
+	}
+	if got := string(AppendDiff(nil, rows(1), rows(2), nil, 5)); !strings.HasPrefix(got, "floats     1 differ beside") {
+		t.Errorf("models of other factors:\n%s", got)
+	}
 	c := small()
 	c.Bits = 4
 	if got := string(AppendDiff(nil, a, c, nil, 5)); !strings.Contains(got, "bits       3 | 4\n") || !strings.Contains(got, "cannot be compared") {
