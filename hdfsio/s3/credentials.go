@@ -139,10 +139,14 @@ type section struct {
 // profiles returns the sections of the user's profile. Values of the first have precedence.
 func (c *chain) profiles() (all []section) {
 	profile := cmp.Or(c.env("AWS_PROFILE"), "default")
+	inConfig := "profile " + profile
+	if profile == "default" {
+		inConfig = profile
+	}
 	dir := filepath.Join(c.env("HOME"), ".aws")
 	for _, s := range []section{
 		{file: cmp.Or(c.env("AWS_SHARED_CREDENTIALS_FILE"), filepath.Join(dir, "credentials")), name: profile},
-		{file: cmp.Or(c.env("AWS_CONFIG_FILE"), filepath.Join(dir, "config")), name: strings.Replace("profile "+profile, "profile default", "default", 1)},
+		{file: cmp.Or(c.env("AWS_CONFIG_FILE"), filepath.Join(dir, "config")), name: inConfig},
 	} {
 		var err error
 		if s.text, err = os.ReadFile(s.file); err == nil {

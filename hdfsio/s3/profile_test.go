@@ -9,6 +9,21 @@ import (
 	"testing"
 )
 
+// The section of a profile in config begins with "profile", except that of the profile default.
+func TestSectionsOfProfilesInConfig(t *testing.T) {
+	config := filepath.Join(t.TempDir(), "config")
+	text := "[default]\nregion=a\n[profile default2]\nregion=b\n[default2]\nregion=c\n[profile default]\nregion=d\n"
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for profile, want := range map[string]string{"": "a", "default": "a", "default2": "b"} {
+		env := map[string]string{"HOME": filepath.Dir(config), "AWS_CONFIG_FILE": config, "AWS_PROFILE": profile}
+		if got := newChain(func(name string) string { return env[name] }).profile("region"); got != want {
+			t.Errorf("profile %q: got region %q, want %q", profile, got, want)
+		}
+	}
+}
+
 // The keys of a profile are those of one file: credentials, or config if credentials has none.
 func TestKeysOfAProfileAreOfOneFile(t *testing.T) {
 	const (
