@@ -204,10 +204,12 @@ func (f *front) follow(ctx context.Context, words <-chan string) error {
 }
 
 // finish removes the directory of a worker that has ended, when the tether has its report. Without an answer the directory stays: the
-// tether asks again over another connection.
+// tether asks again over another connection. A tether that is stopped, for example by Ctrl-Z, answers when it continues.
 func (f *front) finish(ctx context.Context, words <-chan string) error {
-	silent := time.NewTimer(silentAfter)
+	silent := time.NewTimer(answerWithin)
 	defer silent.Stop()
+	look := time.NewTicker(reportEvery)
+	defer look.Stop()
 	for {
 		select {
 		case word, open := <-words:
@@ -217,6 +219,10 @@ func (f *front) finish(ctx context.Context, words <-chan string) error {
 			case word == wordDone:
 				return os.RemoveAll(f.dir)
 			} // else an order to end, which has crossed the report
+		case <-look.C:
+			if _, err := os.Stat(f.dir); errors.Is(err, fs.ErrNotExist) {
+				return nil // another connection has had the answer
+			}
 		case <-silent.C:
 			return nil
 		case <-ctx.Done():

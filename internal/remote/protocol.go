@@ -63,6 +63,9 @@ const (
 	reportEvery = 2 * time.Second
 	// silentAfter is the time without a report after which a connection counts as lost.
 	silentAfter = 15 * time.Second
+	// answerWithin is the time for a tether to answer the report of the end, as long as there is a connection. It is long,
+	// because the launcher may be stopped meanwhile.
+	answerWithin = 12 * time.Hour
 	// lookEvery is the time between two looks at the keeper's files.
 	lookEvery = 100 * time.Millisecond
 	// maxLog is the most that a report has of the diagnostics, in bytes.

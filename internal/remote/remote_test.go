@@ -448,3 +448,45 @@ func TestOrderToEndCrossesTheEnd(t *testing.T) {
 	}
 	noFiles(t, dir)
 }
+
+// A front waits for the answer of a launcher that is stopped, and then removes the directory of the worker. It ends when
+// another front has removed it, when the connection ends, and after answerWithin.
+func TestFrontWaitsForALauncherThatIsStopped(t *testing.T) {
+	for _, c := range []struct {
+		what      string
+		then      func(dir string, words chan string)
+		took      time.Duration
+		directory bool
+		late      time.Duration
+	}{
+		{what: "answer", then: func(_ string, words chan string) { words <- wordDone }, took: time.Hour},
+		{what: "other front", then: func(dir string, _ chan string) { _ = os.Remove(dir) }, took: time.Hour, late: reportEvery},
+		{what: "end of the connection", then: func(_ string, words chan string) { close(words) }, took: time.Hour, directory: true},
+		{what: "silence", then: func(string, chan string) {}, took: answerWithin, directory: true},
+	} {
+		dir := filepath.Join(t.TempDir(), "worker")
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Test(t, func(t *testing.T) {
+			words := make(chan string)
+			var all sync.WaitGroup
+			all.Go(func() {
+				time.Sleep(time.Hour)
+				c.then(dir, words)
+			})
+			began := time.Now()
+			f := front{dir: dir}
+			if err := f.finish(t.Context(), words); err != nil {
+				t.Errorf("%s: %v", c.what, err)
+			}
+			if took := time.Since(began); took < c.took || took > c.took+c.late {
+				t.Errorf("%s: ended after %v, want %v", c.what, took, c.took)
+			}
+			all.Wait()
+		})
+		if _, err := os.Stat(dir); (err == nil) != c.directory {
+			t.Errorf("%s: directory exists %t, want %t", c.what, err == nil, c.directory)
+		}
+	}
+}
