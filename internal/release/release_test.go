@@ -193,6 +193,23 @@ func TestUnitHasNoStopTimeout(t *testing.T) {
 	}
 }
 
+// A stop that the operator has asked for is no failure of the unit, also the one at once. systemd takes an exit with these
+// codes, unlike an end by the signals themselves, for a failure.
+func TestUnitStopsWithoutFailure(t *testing.T) {
+	t.Parallel()
+	unit, err := os.ReadFile("../../packaging/spanning_tree.service")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(unit), "\nSuccessExitStatus=")
+	line, _, _ := strings.Cut(after, "\n")
+	for _, code := range []string{"130", "143"} { // of SIGINT and of the second SIGTERM, which the scripts of spanning_tree check
+		if !slices.Contains(strings.Fields(line), code) {
+			t.Errorf("got SuccessExitStatus=%s, want one with %s: systemd marks a server that was told to stop at once as failed", line, code)
+		}
+	}
+}
+
 // verifies checks the installed unit by systemd, and its command by the program. systemd ignores what it
 // does not understand, with a warning.
 func verifies(t *testing.T, root string) {
