@@ -85,9 +85,21 @@ func (n *nnProgram) modelOptions() []modelOption {
 	c := n.config
 	hidden := strings.ReplaceAll(strings.Trim(fmt.Sprint(c.Hidden), "[]"), " ", ",")
 	return []modelOption{
-		{"hidden", hidden}, {"classes", c.Outputs}, {"loss_function", c.Loss}, {"activation", c.Activation}, {"embedding", c.Embedding},
-		{"text", c.Text}, {"standardize", n.standardize}, {"quantile_transform", n.quantiles}, {"average", c.Average},
-		{"batch", c.Batch}, {"rule", c.Rule}, {"learning_rate", c.Rate}, {"rate_decay", c.Decay}, {"momentum", c.Momentum}, {"lambda", c.Lambda},
+		{"hidden", hidden},
+		{"classes", c.Outputs},
+		{"loss_function", c.Loss},
+		{"activation", c.Activation},
+		{"embedding", c.Embedding},
+		{"text", c.Text},
+		{"standardize", n.standardize},
+		{"quantile_transform", n.quantiles},
+		{"average", c.Average},
+		{"batch", c.Batch},
+		{"rule", c.Rule},
+		{"learning_rate", c.Rate},
+		{"rate_decay", c.Decay},
+		{"momentum", c.Momentum},
+		{"lambda", c.Lambda},
 	}
 }
 
