@@ -126,7 +126,11 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
                     "use sklearn.multiclass.OneVsRestClassifier, or solver='sgd'"
                 )
             words += ["--oaa", str(self._classes())]
-        return words + [str(word) for word in self.options]
+        return words + self._further()
+
+    def _further(self) -> list[str]:
+        """Return the words of options."""
+        return [str(word) for word in self.options]
 
     def _train(self, X: Any, labels: Any, sample_weight: Any, initial: bytes | None = None) -> None:
         weights = None
@@ -225,7 +229,7 @@ class GVWClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
     random_state : int, RandomState or None
         Seed of that order.
     options : sequence of str
-        Further options of gvw, such as ["--ftrl"].
+        Further options of gvw, such as ["--ftrl"]. --link is refused.
     callbacks : sequence of callable
         Each is called with a `gvw.Progress` for every row of the table of progress.
 
@@ -274,6 +278,16 @@ class GVWClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
 
     def _classes(self) -> int:
         return len(self.classes_)
+
+    def _further(self) -> list[str]:
+        words = super()._further()
+        if any(word.split("=")[0] == "--link" for word in words):
+            # The scores would no longer be around 0, where predict distinguishes two classes.
+            raise ValueError(
+                f"options={words}: a classifier takes no --link: leave it out; "
+                "with loss='logistic' predict_proba returns probabilities"
+            )
+        return words
 
     def _labels(self, y: Any) -> npt.NDArray[Any]:
         """Return the classes of y as gvw's labels: -1 and 1, or 1 to K."""

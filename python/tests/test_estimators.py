@@ -130,6 +130,18 @@ def test_options_change_predictions_only_in_their_digits(problem):
     np.testing.assert_allclose(same.decision_function(X), model.decision_function(X), atol=2e-6)
 
 
+@pytest.mark.parametrize("options", [["--link", "logistic"], ["--link=logistic"]])
+def test_a_classifier_refuses_a_link(problem, options):
+    """Its predictions would all be the second class, because a probability is above 0."""
+    X, y, _ = problem
+    with pytest.raises(ValueError, match="takes no --link: leave it out"):
+        GVWClassifier(options=options).fit(X, y)
+    with pytest.raises(ValueError, match="takes no --link"):
+        GVWClassifier(options=options).partial_fit(X, y, classes=[-1, 1])
+    p = GVWRegressor(loss="logistic", options=options).fit(X, y).predict(X)
+    assert 0 <= p.min() < 0.2 and 0.8 < p.max() <= 1  # a regressor may have one
+
+
 def test_regressor(problem):
     X, _, w = problem
     y = X @ w + 3
