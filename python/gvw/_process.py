@@ -60,6 +60,13 @@ def _progress(line: str) -> Progress | None:
     return None
 
 
+def option_words(options: Sequence[str]) -> list[str]:
+    """Return options of gvw as words. A string is refused: its characters would be the words."""
+    if isinstance(options, (str, bytes)):
+        raise TypeError(f"options={options!r}: want a list of words, such as {options.split()!r}")
+    return [str(word) for word in options]
+
+
 def environment() -> dict[str, str]:
     """Return the environment without gvw's options, which a launcher may have set for this process."""
     return {name: value for name, value in os.environ.items() if not name.startswith("GVW_")}

@@ -19,7 +19,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from gvw import _model
 from gvw._frames import frames
-from gvw._process import Callback, run
+from gvw._process import Callback, option_words, run
 
 Floats = npt.NDArray[np.float64]
 Table = tuple[Floats, Floats, float, float]  # a row of weights per class, intercepts, range of predictions
@@ -130,7 +130,7 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
 
     def _further(self) -> list[str]:
         """Return the words of options."""
-        return [str(word) for word in self.options]
+        return option_words(self.options)
 
     def _train(self, X: Any, labels: Any, sample_weight: Any, initial: bytes | None = None) -> None:
         weights = None

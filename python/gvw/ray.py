@@ -23,6 +23,7 @@ import numpy as np
 from gvw import _job
 from gvw._errors import GVWError, error
 from gvw._live import JobPlots
+from gvw._process import option_words
 
 __all__ = ["train"]
 
@@ -85,6 +86,7 @@ def train(
     -------
     The fitted copy of the estimator, or the bytes of the model file.
     """
+    options = option_words(options)
     ray = _ray()
     schema = ds.schema()
     if schema is None:

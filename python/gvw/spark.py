@@ -23,6 +23,7 @@ import numpy as np
 from gvw import _job
 from gvw._errors import GVWError, error
 from gvw._live import JobPlots
+from gvw._process import option_words
 
 __all__ = ["train"]
 
@@ -88,6 +89,7 @@ def train(
     -------
     The fitted copy of the estimator, or the bytes of the model file.
     """
+    options = option_words(options)
     sql = _pyspark()
     if isinstance(data, str):
         session = spark or sql.SparkSession.builder.getOrCreate()

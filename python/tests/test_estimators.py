@@ -142,6 +142,14 @@ def test_a_classifier_refuses_a_link(problem, options):
     assert 0 <= p.min() < 0.2 and 0.8 < p.max() <= 1  # a regressor may have one
 
 
+@pytest.mark.parametrize("estimator", [GVWClassifier, GVWRegressor])
+def test_options_are_no_string(problem, estimator):
+    """gvw would take the characters as names of data files, and ignore them."""
+    X, y, _ = problem
+    with pytest.raises(TypeError, match=r"options='--nn 3': want a list of words, such as \['--nn', '3'\]"):
+        estimator(options="--nn 3").fit(X, y)
+
+
 def test_regressor(problem):
     X, _, w = problem
     y = X @ w + 3

@@ -14,6 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+import gvw.ray
+import gvw.spark
 from gvw import GVWClassifier, GVWDataError, GVWError, JobPlots, _job, _svg
 from gvw._process import GUARD
 
@@ -141,6 +143,13 @@ def test_text_and_one_rank():
     assert len(model) > 50 and "average loss" in log
     with pytest.raises(ValueError, match="has none"), _job.serve([], 1, "", "abort", "state"):
         pass
+
+
+@pytest.mark.parametrize("train", [gvw.spark.train, gvw.ray.train])
+def test_options_are_no_string(train):
+    """gvw would take the characters as names of data files, and ignore them."""
+    with pytest.raises(TypeError, match="options='--passes 3': want a list of words"):
+        train(None, options="--passes 3")
 
 
 def test_a_writer_that_fails_leaves_no_model(problem):
