@@ -45,6 +45,11 @@ _ENDED = re.compile(r"that of rank \d+ ends after")
 _TYPES = {"float32": "f32", "float64": "f64", "int64": "i64"}
 
 
+def _native(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the array in the byte order of the machine, in which gvw reads it."""
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
 @functools.cache
 def _secret() -> bytes | None:
     """Return the secret of gvw run, whose descriptor can be read once, for the processes of all operations."""
@@ -160,6 +165,7 @@ class Group:
         """
         if op not in ("sum", "max", "min", "avg"):
             raise ValueError(f"op={op!r}: want sum, max, min or avg")
+        array = _native(array)
         kind = _TYPES.get(array.dtype.name)
         if kind is None:
             raise TypeError(f"elements of type {array.dtype}: want float32, float64 or int64")
@@ -175,6 +181,7 @@ class Group:
 
     def broadcast(self, array: npt.NDArray[Any], root: int = 0) -> npt.NDArray[Any]:
         """Return the array of the rank root. The others' arrays have its type and shape."""
+        array = _native(array)
         parts = self.gather(np.ascontiguousarray(array).tobytes() if self.rank == root else b"")
         return np.frombuffer(bytearray(parts[root]), array.dtype).reshape(array.shape)
 

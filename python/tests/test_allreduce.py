@@ -103,6 +103,30 @@ def test_one_rank(monkeypatch):
             group.allreduce(v, "mean")
 
 
+@pytest.mark.parametrize("kind", ["f4", "f8", "i8"])
+def test_big_endian_arrays(monkeypatch, kind):
+    alone(monkeypatch)
+    v = np.arange(6).reshape(2, 3)
+    with gvw.allreduce.join() as group:
+        for result in group.allreduce(v.astype(">" + kind)), group.broadcast(v.astype(">" + kind)):
+            np.testing.assert_array_equal(result, v)
+            assert result.dtype == np.dtype("=" + kind) and result.flags.writeable
+
+
+def test_broadcast_to_another_byte_order(tmp_path: Path, monkeypatch):
+    alone(monkeypatch)
+    code = """if True:
+        import numpy as np
+        import gvw.allreduce
+
+        with gvw.allreduce.join() as group:
+            mine = np.array([1 + group.rank, 2], "><"[group.rank] + "i8")
+            print([group.allreduce(mine).tolist(), *(group.broadcast(mine, root).tolist() for root in (0, 1))])
+    """
+    words = [program("gvw"), "run", "-n", "2", "--log_dir", str(tmp_path), "--", sys.executable, "-c", code]
+    assert ended(launch(words)) == "[[3, 4], [1, 2], [2, 2]]\n"
+
+
 WANT = "[[3, 3], [5, 21]] [[1.0, 1.0], [1.6666666269302368, 7.0]] [[1.0, 2.0], [4.0, 7.0]] [b'', b'r', b'rr'] [1, 1, 1]\n"
 
 
