@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gvw import _forks
 from gvw._errors import GVWError, error
 from gvw._frames import frames
 from gvw._live import JobPlots
@@ -96,7 +97,7 @@ def serve(
             words += ["--bind", host]
         if plots is not None:
             words += ["--http", "127.0.0.1:0", "--http_token_file", str(token)]
-        server = subprocess.Popen(
+        server = _forks.start(
             ["sh", "-c", GUARD, *words],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -119,7 +120,7 @@ def serve(
             if plots is not None:
                 plots._stop()
         finally:
-            server.stdin.close()
+            _forks.close(server.stdin)
             server.wait()
             server.stdout.close()
 

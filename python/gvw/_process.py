@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO
 
+from gvw import _forks
 from gvw._errors import error
 from gvw._programs import program
 
@@ -94,15 +95,6 @@ def run(options: Sequence[str], frames: Iterable[list[memoryview]], callbacks: S
     return execute(words, frames, environment(), callbacks)[0]
 
 
-def filled_pipe(data: bytes) -> int:
-    """Return the end of a new pipe from which a child process reads data, at most a few hundred bytes."""
-    reader, writer = os.pipe()
-    os.write(writer, data)
-    os.close(writer)
-    os.set_inheritable(reader, True)
-    return reader
-
-
 def execute(
     words: Sequence[str],
     chunks: Iterable[list[memoryview]],
@@ -115,15 +107,15 @@ def execute(
     If this process is killed, gvw ends without a result: it does not take the data so far for all.
     `secret` is that of a job.
     """
-    alive, mine = os.pipe()  # gvw watches this pipe, which ends with this process
-    end, confirm = os.pipe()  # gets a byte when all data is written
+    alive, mine = _forks.pipe()  # gvw watches this pipe, which ends with this process
+    end, confirm = _forks.pipe()  # gets a byte when all data is written
     passed = [alive, end]
     env = env | {"GVW_LAUNCHER_FD": str(alive), "GVW_STDIN_END_FD": str(end)}
     try:
         if secret is not None:
-            passed.append(filled_pipe(secret))
+            passed.append(_forks.filled_pipe(secret))
             env["GVW_SECRET_FD"] = str(passed[-1])
-        process = subprocess.Popen(
+        process = _forks.start(
             [program("gvw"), *words],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -133,8 +125,8 @@ def execute(
             pass_fds=passed,
         )
     except BaseException:
-        os.close(mine)
-        os.close(confirm)
+        _forks.close(mine)
+        _forks.close(confirm)
         raise
     finally:
         for fd in passed:
@@ -142,12 +134,12 @@ def execute(
     try:
         return _converse(process, chunks, callbacks, confirm)
     finally:
-        os.close(mine)
-        os.close(confirm)
+        _forks.close(mine)
+        _forks.close(confirm)
 
 
 def _converse(
-    process: subprocess.Popen[bytes], chunks: Iterable[list[memoryview]], callbacks: Sequence[Callback], confirm: int
+    process: subprocess.Popen[bytes], chunks: Iterable[list[memoryview]], callbacks: Sequence[Callback], confirm: IO[bytes]
 ) -> tuple[bytes, str]:
     assert process.stdin and process.stdout and process.stderr
     failure: list[BaseException] = []
@@ -155,13 +147,15 @@ def _converse(
 
     def feed(stdin: IO[bytes]) -> None:
         try:
-            with stdin, contextlib.suppress(BrokenPipeError):  # its message has the reason
+            with contextlib.suppress(BrokenPipeError):  # its message has the reason
                 _enlarge(stdin.fileno())
                 _write(stdin.fileno(), chunks)
-                os.write(confirm, b"\n")
+                confirm.write(b"\n")
         except BaseException as e:
             failure.append(e)
             process.kill()
+        finally:
+            _forks.close(stdin)
 
     def collect(stdout: IO[bytes]) -> None:
         with stdout:

@@ -30,8 +30,9 @@ from typing import IO, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from gvw import _forks
 from gvw._errors import GVWError, LostError, error
-from gvw._process import GUARD, filled_pipe
+from gvw._process import GUARD
 from gvw._programs import program
 
 __all__ = ["Group", "LostError", "join", "run"]
@@ -66,8 +67,8 @@ class _Operation:
         self.stderr = tempfile.TemporaryFile()
         secret = _secret()
         if secret is not None:
-            env = env | {"GVW_SECRET_FD": str(filled_pipe(secret))}
-        self.process = subprocess.Popen(
+            env = env | {"GVW_SECRET_FD": str(_forks.filled_pipe(secret))}
+        self.process = _forks.start(
             [program("gvw"), "allreduce", "--frames", "--quiet", *options],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -114,7 +115,7 @@ class _Operation:
     def close(self) -> None:
         """End the input and wait for the other ranks' ends."""
         try:
-            self.stdin.close()
+            _forks.close(self.stdin)
         except BrokenPipeError:
             pass
         self.stdout.read()
@@ -128,7 +129,7 @@ class _Operation:
         self.process.kill()
         self.process.wait()
         try:
-            self.stdin.close()
+            _forks.close(self.stdin)
         except BrokenPipeError:
             pass
         self.stdout.close()
@@ -229,7 +230,7 @@ class Group:
         if self._server is not None:
             assert self._server.stdin
             with contextlib.suppress(BrokenPipeError):
-                self._server.stdin.close()  # its shell then ends it
+                _forks.close(self._server.stdin)  # its shell then ends it
             self._server.wait()
             self._server = None
 
@@ -258,7 +259,7 @@ def _start_server(port: int) -> subprocess.Popen[bytes]:
                 raise GVWError(f"cannot start a server on the port after MASTER_PORT, {port}: {e}: choose another MASTER_PORT", 5) from None
             time.sleep(0.05)
     words = ["sh", "-c", GUARD, program("spanning_tree"), "--nondaemon", "--port", str(port)]
-    return subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return _forks.start(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def join() -> Group:

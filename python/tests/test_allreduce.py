@@ -67,21 +67,6 @@ def ended(process: subprocess.Popen[str]) -> str:
     return out
 
 
-@pytest.fixture
-def free_port() -> int:
-    """A port whose successor is free, too."""
-    for _ in range(100):
-        with socket.socket() as first, socket.socket() as second:
-            first.bind(("127.0.0.1", 0))
-            port: int = first.getsockname()[1]
-            try:
-                second.bind(("127.0.0.1", port + 1))
-            except OSError:
-                continue
-            return port
-    raise RuntimeError("no two free ports")
-
-
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name.startswith("GVW_") or name in ("RANK", "WORLD_SIZE"):
