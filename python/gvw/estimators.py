@@ -80,7 +80,13 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
 
     def _reads(self, X: Any, y: Any = "no_validation", **kwargs: Any) -> Any:
         """Check data and return it in the form that frames takes: CSR or an array, of float32 or float64."""
-        return validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], **kwargs)
+        checked = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], **kwargs)
+        X, *rest = checked if isinstance(checked, tuple) else (checked,)
+        if not isinstance(X, np.ndarray) and not X.has_canonical_format:
+            # For scipy the value of a place is the sum of its entries; for gvw each entry is a feature.
+            X = X.copy()
+            X.sum_duplicates()
+        return (X, *rest) if rest else X
 
     def _common(self) -> list[str]:
         bits, width = _bits(self.n_features_in_, self._classes(), self.fit_intercept)

@@ -62,6 +62,22 @@ def test_dense_sparse_and_frame_are_the_same(problem, solver):
         np.testing.assert_array_equal(model.coef_, models[0].coef_)
 
 
+@pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csr_array])
+@pytest.mark.parametrize("interactions", [False, True])
+def test_duplicate_entries_are_summed(interactions, kind):
+    """scipy defines the value of a place as the sum of its entries."""
+    rng = np.random.default_rng(4)
+    entries = rng.normal(size=900), (np.repeat(np.arange(300), 3), np.tile([2, 0, 2], 300))
+    starts = np.arange(0, 901, 3)
+    X = kind((entries[0], entries[1][1], starts), shape=(300, 4))
+    dense = X.toarray()
+    y = np.where(dense[:, 2] > 0, 1, -1)
+    a, b = (GVWClassifier(passes=2, interactions=interactions).fit(kind(data), y) for data in (X, dense))
+    assert a.model_ == b.model_
+    np.testing.assert_array_equal(a.decision_function(X), b.decision_function(dense))
+    assert X.nnz == 900, "the argument has changed"
+
+
 def test_partial_fit_continues(problem):
     X, y, _ = problem
     whole = GVWClassifier(passes=1).fit(X, y)
