@@ -152,8 +152,17 @@ class Columns:
         """Yield the frames of rows."""
         if self.estimator is not None and hasattr(self.estimator, "classes_"):
             labels = self.estimator._labels(labels)
-        kind = np.float32
-        yield from frames(X, labels.astype(kind), None if weights is None else weights.astype(kind))
+        yield from frames(X, labels.astype(np.float32), None if weights is None else _weights(weights))
+
+
+def _weights(numbers: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+    """Return weights as float32. gvw would learn nothing from those that are refused here."""
+    with np.errstate(over="ignore"):
+        weights: npt.NDArray[np.float32] = numbers.astype(np.float32)
+    wrong = ~(np.isfinite(weights) & (weights >= 0))
+    if wrong.any():
+        raise ValueError(f"a row has the weight {numbers[wrong][0]}, want a finite float32 of at least 0: leave such rows out")
+    return weights
 
 
 def lines(texts: Iterable[str]) -> list[memoryview]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import http.server
 import json
+import re
 import signal
 import subprocess
 import time
@@ -135,6 +136,23 @@ def test_a_failure_names_its_cause(problem):
         failures = [rank.exception() for rank in ranks]
     found = [failure for failure in failures if isinstance(failure, GVWError)]
     assert isinstance(_job.cause(found), GVWDataError) and "label is not a number" in str(_job.cause(found))
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+@pytest.mark.parametrize("weight", [-1.0, np.inf, -np.inf, np.nan, 1e39])
+def test_weights_are_those_that_fit_takes(problem, weight):
+    """gvw would learn nothing from such rows."""
+    X, y, _ = problem
+    weights = np.ones(len(y))
+    weights[3] = weight
+    with pytest.raises(ValueError):
+        GVWClassifier().fit(X, y, sample_weight=weights)
+    columns = _job.Columns(None, True)
+    with _job.serve([], 1, "", "abort", None) as job, pytest.raises(ValueError, match=re.escape(f"the weight {weight}, want a finite")):
+        job.run(0, columns.chunks(X, y, weights), False)
+    weights[3] = 0
+    with _job.serve(["--holdout_off"], 1, "", "abort", None) as job:
+        assert job.run(0, columns.chunks(X, y, weights), False)[0]
 
 
 def test_text_and_one_rank():
