@@ -106,6 +106,8 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         words = [*self._common(), "--loss_function", self.loss, "--holdout_off"]
         if self.solver not in ("sgd", "bfgs", "hybrid"):
             raise ValueError(f"solver={self.solver!r}: want 'sgd', 'bfgs' or 'hybrid'")
+        if not partial and self.passes < 1:
+            raise ValueError(f"passes={self.passes}: want 1 or more")
         several = not partial and self.passes > 1
         if self.solver == "sgd":
             words += ["--learning_rate", repr(float(self.learning_rate)), "--power_t", repr(float(self.power_t))]

@@ -230,6 +230,16 @@ def test_errors_are_those_of_the_program(problem):
         GVWRegressor().predict(X)
 
 
+@pytest.mark.parametrize("solver", ["sgd", "bfgs", "hybrid"])
+@pytest.mark.parametrize("passes", [0, -1])
+def test_no_passes_are_an_error(problem, solver, passes):
+    X, y, _ = problem
+    with pytest.raises(ValueError, match=f"passes={passes}: want 1 or more"):
+        GVWClassifier(solver=solver, passes=passes).fit(X, y)
+    if solver == "sgd":
+        GVWClassifier(passes=passes).partial_fit(X, y, classes=[-1, 1])  # a pass of each call
+
+
 def test_no_files_of_data(problem, tmp_path, monkeypatch):
     """Temporary files hold models, which are smaller than the data, and are removed."""
     X, y, _ = problem
