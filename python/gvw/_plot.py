@@ -58,8 +58,10 @@ class LossPlot:
         curves = [curve for curve in _CURVES if not (batch and curve[0] == "recent_loss")]
         losses = [getattr(row, name) for row in self.rows for name, _, _ in curves]
         losses = [loss for loss in losses if math.isfinite(loss)]
-        high = max(losses, default=1.0) or 1.0
+        high = max(losses, default=0.0)
         low = min(0.0, min(losses, default=0.0))
+        if high == low:
+            high = 0.0 if low < 0 else 1.0
         first, last = (self.rows[0].examples, self.rows[-1].examples) if self.rows else (1, 1)
 
         def scale(n: int) -> float:
