@@ -16,7 +16,7 @@ usage() {
 
 		Options of the job; all others are the learner's (gvw --help):
 		  --dry_run           print the command that would submit the job, and end
-		  --overwrite         remove OUT first
+		  --overwrite         remove OUT just before the job is submitted
 		  --fetch DIR         where copies of model and log go (default: here)
 		  --server HOST       where the ranks find this machine (default: its full name)
 		  --port N            port of the server (default 26543)
@@ -56,6 +56,41 @@ program() {
 		[ -x "$p" ] && { readlink -f "$p"; return; }
 	done
 	command -v "$1" || die "$1 is neither beside this script nor in ../bin nor in PATH: make build"
+}
+
+# inside FOLDER reads a path and the listing of its files, and prints the first path that may be FOLDER
+# or below it. It compares the paths of all file systems, since only Hadoop knows which is the default
+# one, and takes any user's home for that of a relative path.
+inside() {
+	FOLDER=$1 awk '
+		# parts sets to[1], to[2]... to the names in a path, and returns their number.
+		function parts(path, to,    names, n, i, k) {
+			if (sub("^[A-Za-z][-A-Za-z0-9+.]*:(//[^/]*)?", "", path)) path = "/" path
+			if (path !~ "^/") path = "/user/:/" path # no name in HDFS has a colon
+			n = split(path, names, "/")
+			k = 0
+			for (i = 1; i <= n; i++)
+				if (names[i] == "..") k -= (k > 0)
+				else if (names[i] != "" && names[i] != ".") to[++k] = names[i]
+			return k
+		}
+		BEGIN { depth = parts(ENVIRON["FOLDER"], folder) }
+		{
+			if (found) next
+			path = $0
+			if (NR > 1) {
+				if (path !~ "^[-d]") next # a heading
+				for (i = 1; i <= 7; i++) sub("^[^ ]+ +", "", path)
+			}
+			directory = NR > 1 && $0 ~ "^d"
+			n = parts(path, names)
+			# A folder that is listed itself is in the input folder, whose subfolders are no input.
+			if (n < depth || directory && n == depth) next
+			for (i = 1; i <= depth; i++)
+				if (names[i] != folder[i] && names[i] != ":" && folder[i] != ":") next
+			print path
+			found = 1
+		}'
 }
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -126,7 +161,18 @@ for word in "${learner[@]}" "${ours[@]}"; do
 done
 
 listing=$(hadoop fs -ls "$in") || die "cannot list the input $in: see above" 5
+if [ $overwrite = 1 ]; then
+	# hadoop fs -rm takes a pattern, and could remove other folders.
+	case $out in *[*?[{\\]*) die "with --overwrite OUT cannot be a pattern, got $out" ;; esac
+	lost=$(printf '%s\n' "$in" "$listing" | inside "$out") || die "cannot compare OUT and IN: awk has failed" 5
+	case $lost in
+	'') ;;
+	"$in") die "--overwrite would remove the input: $in is $out or in it; choose another OUT" ;;
+	*) die "--overwrite would remove the input: $in has files in $out; choose another OUT" ;;
+	esac
+fi
 split=$(printf '%s\n' "$listing" | "$gvw" hadoop split --maps "$maps") || die "$in cannot be read by $maps maps" $?
+exists=0
 if [ $dry = 0 ]; then
 	# Create OUT here to report missing permission clearly. The job creates it again itself.
 	if said=$(hadoop fs -mkdir "$out" 2>&1); then
@@ -135,7 +181,7 @@ if [ $dry = 0 ]; then
 		case $said in
 		*"File exists"*)
 			[ $overwrite = 1 ] || die "$out exists: --overwrite removes it" 5
-			hadoop fs -rm -r -skipTrash "$out" >/dev/null || die "cannot remove $out: see above" 5
+			exists=1
 			;;
 		*"No such file or directory"*) ;; # its folder is not there either
 		*)
@@ -231,6 +277,8 @@ else
 	say "server on $server:$port, its log is $work/server.log"
 fi
 
+# Nothing can refuse the job any more, except Hadoop itself.
+[ $exists = 0 ] || hadoop fs -rm -r -skipTrash "$out" >/dev/null || die "cannot remove $out: see above" 5
 "${submit[@]}" "${job[@]}" >"$work/client.log" 2>&1 &
 client=$!
 say "submitted; the client's log is $work/client.log"

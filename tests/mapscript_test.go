@@ -4,6 +4,7 @@ package tests
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,7 +22,8 @@ set -u
 dir=$(cd "$(dirname "$0")" && pwd)
 echo "$(basename "$0") $*" >>"$dir/calls"
 case "$(basename "$0") ${1:-} ${2:-}" in
-"hadoop fs -ls") [ "$3" = /in ] || { echo "ls: $3: No such file or directory" >&2; exit 1; }
+"hadoop fs -ls") case $3 in *run*) echo "-rw-r--r-- 3 ann users 2000 2026-01-01 10:00 /user/ann/run/train 1.vw"; exit ;; esac
+	[ "$3" = /in ] || { echo "ls: $3: No such file or directory" >&2; exit 1; }
 	for r in 0 1; do echo "-rw-r--r-- 3 ann users $((2000 - r)) 2026-01-01 10:00 /in/part.$r"; done ;;
 "hadoop fs -mkdir")
 	case $3 in
@@ -80,6 +82,7 @@ esac
 type scriptHome struct {
 	t   *testing.T
 	dir string
+	env []string // further variables of the script
 }
 
 func newScriptHome(t *testing.T) *scriptHome {
@@ -90,7 +93,7 @@ func newScriptHome(t *testing.T) *scriptHome {
 		}
 		t.Skip("needs bash")
 	}
-	h := &scriptHome{t, t.TempDir()}
+	h := &scriptHome{t: t, dir: t.TempDir()}
 	for _, name := range []string{"hadoop", "mapred"} {
 		if err := os.WriteFile(filepath.Join(h.dir, name), []byte(fakeHadoop), 0o700); err != nil {
 			t.Fatal(err)
@@ -110,6 +113,7 @@ func (h *scriptHome) script(name string, args ...string) result {
 		h.t.Fatal(err)
 	}
 	env := []string{"PATH=" + h.dir + ":" + os.Getenv("PATH"), "GVW=" + gvwBin, "SPANNING_TREE=" + serverBin, "TMPDIR=" + h.dir}
+	env = append(env, h.env...)
 	return startWith(h.t, h.dir, nil, env, "bash", append([]string{path}, args...)...).wait()
 }
 
@@ -173,6 +177,88 @@ func TestMapscriptRefusals(t *testing.T) {
 		t.Errorf("an output that exists: exit code %d\n%s", r.code, r.stderr)
 	}
 	if got := h.calls(); strings.Contains(got, "streaming") || strings.Contains(got, "-rm") {
+		t.Errorf("something was submitted or removed:\n%s", got)
+	}
+}
+
+// --overwrite refuses an input that it would remove, in whatever form the two names are given.
+func TestMapscriptKeepsTheInput(t *testing.T) {
+	t.Parallel()
+	h := newScriptHome(t)
+	writeFile(t, filepath.Join(h.dir, "exists"), "")
+	for _, c := range []struct {
+		out, in string
+		refused bool
+	}{
+		{"/user/ann/run", "/user/ann/run", true},
+		{"/user/ann/run", "/user/ann/run/train 1.vw", true},
+		{"/user/ann/run/", "hdfs://nn:8020//user/ann/./run/train.vw", true},
+		{"hdfs:///user/ann/run", "/user/bob/../ann/run/", true},
+		{"/user/ann/run", "/user/an[n]/run/*", true},
+		{"/user/ann/run", "/user/*/{run,walk}", true},
+		{"run", "/user/ann/run/train.vw", true},
+		{"/user/ann", "run/train.vw", true},
+		{"hdfs://nn", "run", true},
+		{".", "run", true},
+		{"/user/ann/runs", "/user/ann/run", false},
+		{"/user/ann/run/out", "/user/ann/run", false},
+		{"/user/ann/walk", "/user/*/run", false},
+		{"/user/ann/out", "run", false},
+		{"/user/ann/r*", "/in", true},
+	} {
+		r := h.script("mapscript.sh", c.out, c.in, "2", "--overwrite", "--dry_run")
+		want := 0
+		if c.refused {
+			want = 1
+		}
+		if r.code != want || c.refused != strings.Contains(r.stderr, "--overwrite ") {
+			t.Errorf("OUT %s, IN %s: exit code %d, want %d:\n%s", c.out, c.in, r.code, want, r.stderr)
+		}
+	}
+}
+
+// --overwrite removes nothing if the job is refused before its submission.
+func TestMapscriptKeepsTheOutputOfARefusedJob(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() { // ends with the listener
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_ = c.Close()
+		}
+	}()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newScriptHome(t)
+	writeFile(t, filepath.Join(h.dir, "exists"), "")
+	full := writeFile(t, filepath.Join(h.dir, "full"), "#!/bin/sh\n[ \"$1 $2\" != 'hadoop slots' ] || exit 6\nexec "+gvwBin+" \"$@\"\n")
+	if err := os.Chmod(full, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		env  []string
+		code int
+		want string
+	}{
+		"a full cluster": {[]string{"GVW=" + full}, 6, "the maps would never all run at once"},
+		"a port in use":  {nil, 5, "the server does not start"},
+	} {
+		h.env = c.env
+		r := h.script("mapscript.sh", "/out", "/in", "2", "--overwrite", "--port", port, "--server", "127.0.0.1")
+		if r.code != c.code || !strings.Contains(r.stderr, c.want) {
+			t.Errorf("%s: exit code %d, want %d with %q:\n%s", name, r.code, c.code, c.want, r.stderr)
+		}
+	}
+	if got := h.calls(); strings.Contains(got, "streaming") || strings.Contains(got, "-rm ") {
 		t.Errorf("something was submitted or removed:\n%s", got)
 	}
 }
