@@ -3,9 +3,11 @@
 package containers
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -44,7 +46,10 @@ var prototypes = map[string]func() any{
 	"monitoring.coreos.com/v1 PodMonitor": func() any { return &monitoring.PodMonitor{} },
 }
 
-// build makes the secrets by the commands of the manifests, builds all folders and decodes what they have.
+// keys finds the command that makes the secrets.
+var keys = regexp.MustCompile(`(?m)^    (\(cd base .*gvw keygen.*\))$`)
+
+// build makes the secrets by the command of the README, builds all folders and decodes what they have.
 func build(t *testing.T) resources {
 	t.Helper()
 	dir := t.TempDir()
@@ -57,12 +62,19 @@ func build(t *testing.T) resources {
 	if _, err := builder.Run(disk, filepath.Join(dir, "base")); err == nil {
 		t.Error("the folder builds without its secrets")
 	}
-	for _, name := range []string{"cluster.secret", "page.token"} {
-		cmd := exec.Command(filepath.Join(programs, "gvw"), "keygen", "--secret", name)
-		cmd.Dir = filepath.Join(dir, "base")
-		if text, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("gvw keygen: %v\n%s", err, text)
-		}
+	readme, err := os.ReadFile(filepath.Join(dir, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := keys.FindSubmatch(readme)
+	if command == nil {
+		t.Fatalf("the README has no command %v", keys)
+	}
+	cmd := exec.Command("sh", "-c", string(command[1]))
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "PATH="+programs+string(os.PathListSeparator)+os.Getenv("PATH"))
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", command[1], err, text)
 	}
 	for _, folder := range folders {
 		built, err := builder.Run(disk, filepath.Join(dir, folder))
@@ -252,6 +264,10 @@ func TestReferences(t *testing.T) {
 		if !ports(from.Ports[0].Port.StrVal) {
 			t.Errorf("the policy has a port %s, the pod none", from.Ports[0].Port.StrVal)
 		}
+	}
+	// The operator writes the token into the configuration of Prometheus as it is.
+	if token := secret.Data["page.token"]; len(token) == 0 || bytes.ContainsAny(token, " \r\n") {
+		t.Errorf("the token %q is no value of a header", token)
 	}
 	endpoint := monitor.Spec.PodMetricsEndpoints[0]
 	if !ports(*endpoint.Port) || secret.Data[endpoint.Authorization.Credentials.Key] == nil || endpoint.Authorization.Credentials.Name != secret.Name {

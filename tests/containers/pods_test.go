@@ -107,7 +107,7 @@ func TestJob(t *testing.T) {
 		}
 	}
 	metrics := "http://" + port("page") + "/metrics"
-	if code, text := get(t, metrics, strings.TrimSpace(string(p.secret.Data["page.token"]))); code != 200 || !strings.Contains(text, "gvw_server_info") {
+	if code, text := get(t, metrics, string(p.secret.Data["page.token"])); code != 200 || !strings.Contains(text, "gvw_server_info") {
 		t.Errorf("metrics: %d %s", code, text)
 	}
 	if code, _ := get(t, metrics, ""); code != 401 {
