@@ -33,8 +33,9 @@ TOOL = go tool -modfile=tools/go.mod
 
 .PHONY: build quickstart setup check test test-all test-portable test-hadoop test-places test-rdma storm storm-net storm-malt storm-sim kilonode test-long bench bench-compare figures lint release clean
 
+# Go refuses to build if git refuses to read the commit, as in a checkout of another user.
 build:
-	go build -trimpath -o bin/ ./cmd/gvw ./cmd/spanning_tree
+	go build -trimpath $$(git rev-parse HEAD >/dev/null 2>&1 || echo -buildvcs=false) -o bin/ ./cmd/gvw ./cmd/spanning_tree
 
 quickstart: build
 	go run ./quickstart

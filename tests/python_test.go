@@ -6,6 +6,7 @@ import (
 	"archive/zip"
 	"debug/elf"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -97,6 +98,66 @@ func TestWheelIsPortable(t *testing.T) {
 	}
 	if programs != 2 {
 		t.Errorf("%d programs in the wheel, want 2", programs)
+	}
+}
+
+// TestWheelOnOtherMachines builds the wheel without git, and in a checkout that git refuses to read.
+// The wheel is for glibc and for musl.
+func TestWheelOnOtherMachines(t *testing.T) {
+	t.Parallel()
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Python itself, since a script that chooses one may need PATH.
+	python := strings.TrimSpace(mustRun(t, root, nil, pythonWith(t), "-c", "import sys; print(sys.executable)"))
+	const name = "gvw-0.0.dev0-py3-none-manylinux2014_x86_64.musllinux_1_1_x86_64.whl"
+	for kind, programs := range map[string]map[string]string{
+		"no git":       {},
+		"refusing git": {"git": "exit 128"},
+	} {
+		bin, dir := t.TempDir(), t.TempDir()
+		programs["go"] = `echo "$@" >"` + bin + `/calls"
+while [ "$1" != -o ]; do shift; done
+echo program >"$2/gvw"
+echo program >"$2/spanning_tree"`
+		for program, text := range programs {
+			if err := os.WriteFile(filepath.Join(bin, program), []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		out := mustRun(t, root, []string{"PATH=" + bin, "GVW_VERSION=", "GVW_PROGRAMS="}, python, filepath.Join("python", "backend", "gvw_build.py"), dir)
+		if strings.TrimSpace(out) != name {
+			t.Errorf("%s: the wheel is %s, want %s", kind, out, name)
+		}
+		if calls := readFile(t, filepath.Join(bin, "calls")); !strings.Contains(calls, " -buildvcs=false ") {
+			t.Errorf("%s: go %s", kind, calls)
+		}
+		archive, err := zip.OpenReader(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer archive.Close()
+		wheel, err := fs.ReadFile(archive, "gvw-0.0.dev0.dist-info/WHEEL")
+		if err != nil || !strings.HasSuffix(string(wheel), "\nTag: py3-none-manylinux2014_x86_64\nTag: py3-none-musllinux_1_1_x86_64\n") {
+			t.Errorf("%s: WHEEL is %q, %v", kind, wheel, err)
+		}
+	}
+}
+
+// TestInterruptedBuildLeavesNoWheel ends a build by a limit on the size of files.
+func TestInterruptedBuildLeavesNoWheel(t *testing.T) {
+	t.Parallel()
+	python := pythonWith(t)
+	dir := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", `ulimit -f 64 && exec "$@"`, "sh", python, filepath.Join("..", "python", "backend", "gvw_build.py"), dir)
+	cmd.Env = append(os.Environ(), "GVW_PROGRAMS="+filepath.Dir(gvwBin))
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "File too large") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 0 {
+		t.Errorf("the build has left %v, %v", left, err)
 	}
 }
 

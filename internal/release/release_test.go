@@ -38,7 +38,7 @@ func TestRelease(t *testing.T) {
 	if sums != again {
 		t.Errorf("two releases differ:\n%s\n%s", sums, again)
 	}
-	for _, name := range []string{"gvw-v9.8.7-linux-amd64.tar.gz", "gvw-v9.8.7-linux-amd64.spdx.json", "gvw_9.8.7_amd64.deb", "gvw-9.8.7-1.x86_64.rpm", "gvw-9.8.7-py3-none-manylinux2014_x86_64.whl"} {
+	for _, name := range []string{"gvw-v9.8.7-linux-amd64.tar.gz", "gvw-v9.8.7-linux-amd64.spdx.json", "gvw_9.8.7_amd64.deb", "gvw-9.8.7-1.x86_64.rpm", "gvw-9.8.7-py3-none-manylinux2014_x86_64.musllinux_1_1_x86_64.whl"} {
 		if !strings.Contains(sums, "  "+name+"\n") {
 			t.Errorf("SHA256SUMS has no %s:\n%s", name, sums)
 		}
