@@ -114,4 +114,5 @@ release:
 	go run ./internal/release -version "$(VERSION)" -out dist
 
 clean:
-	rm -rf bin dist quickstart/out .venv .venv-places
+	rm -rf bin dist quickstart/out .venv-places
+	! [ -e .venv/.made-by-setup-vw ] || rm -rf .venv

@@ -68,6 +68,77 @@ func TestPackagesAreInstalledOnlyWithConsent(t *testing.T) {
 	}
 }
 
+// setup-vw.sh removes only an environment that it has made. It uses any that has vw.
+func TestSetupVWKeepsAnEnvironment(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("no bash")
+	}
+	// The file no-vw is in the environments that lack vw.
+	const python = `#!/bin/sh
+case "$*" in
+"-m venv "*) mkdir -p "$3/bin" && cp "$0" "$3/bin/python" ;;
+"-c "*vowpalwabbit*) ! [ -e "$(dirname "$0")/no-vw" ] ;;
+esac
+`
+	for name, c := range map[string]struct {
+		files   []string // of .venv
+		code    int
+		says    string
+		removed bool
+	}{
+		"none":                {nil, 0, "", false},
+		"with vw":             {[]string{"bin/python"}, 0, "", false},
+		"without vw":          {[]string{"bin/python", "bin/no-vw"}, 1, "GVW_VW_PYTHON", false},
+		"of the script":       {[]string{"bin/python", ".made-by-setup-vw"}, 0, "", false},
+		"that is out of date": {[]string{"bin/python", "bin/no-vw", ".made-by-setup-vw"}, 0, "", true},
+		"of a killed script":  {[]string{".made-by-setup-vw"}, 0, "", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			venv := filepath.Join(dir, ".venv")
+			for _, d := range []string{filepath.Join(dir, "scripts"), filepath.Join(venv, "bin")} {
+				if err := os.MkdirAll(d, 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			writeFile(t, filepath.Join(dir, "scripts", "setup-vw.sh"), readFile(t, "../scripts/setup-vw.sh"))
+			writeFile(t, filepath.Join(dir, "own"), python)
+			writeFile(t, filepath.Join(venv, "precious"), "")
+			for _, f := range c.files {
+				writeFile(t, filepath.Join(venv, f), python)
+			}
+			if c.files == nil {
+				if err := os.RemoveAll(venv); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, f := range []string{filepath.Join(dir, "own"), filepath.Join(venv, "bin", "python")} {
+				if err := os.Chmod(f, 0o755); err != nil && !os.IsNotExist(err) {
+					t.Fatal(err)
+				}
+			}
+			cmd := exec.Command(bash, filepath.Join(dir, "scripts", "setup-vw.sh"))
+			cmd.Env = append(os.Environ(), "GVW_PYTHON="+filepath.Join(dir, "own"))
+			var stderr strings.Builder
+			cmd.Stderr = &stderr
+			out, _ := cmd.Output() // an error: the exit code is checked below
+			if got := cmd.ProcessState.ExitCode(); got != c.code || !strings.Contains(stderr.String(), c.says) {
+				t.Fatalf("exit code %d, want %d with %q:\n%s", got, c.code, c.says, &stderr)
+			}
+			if c.code == 0 && strings.TrimSpace(string(out)) != filepath.Join(venv, "bin", "python") {
+				t.Errorf("it prints %q", out)
+			}
+			if _, err := os.Stat(filepath.Join(venv, "precious")); c.files != nil && os.IsNotExist(err) != c.removed {
+				t.Errorf("removed %v, want %v", os.IsNotExist(err), c.removed)
+			}
+			if _, err := os.Stat(filepath.Join(venv, ".made-by-setup-vw")); (c.removed || c.files == nil) && err != nil {
+				t.Errorf("the new environment has no mark: %v", err)
+			}
+		})
+	}
+}
+
 func lookPath(t *testing.T, program string) string {
 	t.Helper()
 	path, err := exec.LookPath(program)
