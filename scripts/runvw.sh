@@ -25,7 +25,7 @@ gvw=${GVW:-./gvw}
 [ $# -gt 0 ] || set -- -b 24 --loss_function logistic
 if [ "${RUNVW_TWO_CALLS:-0}" != 1 ]; then
 	case " $* " in
-	*" --hybrid "* | *" --bfgs "* | *" --passes "*) ;;
+	*" --hybrid"[\ =]* | *" --bfgs "* | *" --passes"[\ =]*) ;; # with a blank or "=" before the value
 	*) set -- "$@" --hybrid 1:20 --mem 5 ;;
 	esac
 	exec "$gvw" mapper --log log -- "$@" -f model

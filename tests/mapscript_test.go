@@ -366,6 +366,32 @@ func TestMapscriptTrainsOnStartedMaps(t *testing.T) {
 	}
 }
 
+// runvw.sh adds --hybrid only if the options choose neither passes nor a solver.
+func TestRunvwAddsHybrid(t *testing.T) {
+	t.Parallel()
+	h := newScriptHome(t)
+	echo := writeFile(t, filepath.Join(h.dir, "echo"), "#!/bin/sh\necho \"$@\"\n")
+	if err := os.Chmod(echo, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	h.env = []string{"GVW=" + echo}
+	for options, added := range map[string]string{
+		"-b 20":           " --hybrid 1:20 --mem 5",
+		"--passes 5":      "",
+		"--passes=5":      "",
+		"--hybrid 1:5":    "",
+		"--hybrid=1:5":    "",
+		"--bfgs -b 20":    "",
+		"--passes_x 5":    " --hybrid 1:20 --mem 5",
+		"--id a--passes=": " --hybrid 1:20 --mem 5",
+	} {
+		r := h.script("runvw.sh", strings.Fields(options)...)
+		if want := "mapper --log log -- " + options + added + " -f model\n"; r.code != 0 || r.stdout != want {
+			t.Errorf("%s: exit code %d, gvw %swant gvw %s%s", options, r.code, r.stdout, want, r.stderr)
+		}
+	}
+}
+
 // runvw.sh is a mapper: one call of gvw, or vw's two.
 func TestRunvw(t *testing.T) {
 	t.Parallel()
