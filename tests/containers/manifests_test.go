@@ -191,6 +191,29 @@ func TestPodsAreRestricted(t *testing.T) {
 	}
 }
 
+// TestJobLeavesLostNodes requires that ranks are evicted from a lost node long before the others give
+// up. Without tolerations of its own a pod gets some of 300 s.
+func TestJobLeavesLostNodes(t *testing.T) {
+	t.Parallel()
+	const limit = 60 // seconds; --replace_timeout is 600
+	for _, key := range []string{core.TaintNodeUnreachable, core.TaintNodeNotReady} {
+		taint := core.Taint{Key: key, Effect: core.TaintEffectNoExecute}
+		found := false
+		for _, tolerated := range build(t)["Job gvw-train"].(*batch.Job).Spec.Template.Spec.Tolerations {
+			if !tolerated.ToleratesTaint(&taint) {
+				continue
+			}
+			found = true
+			if s := tolerated.TolerationSeconds; s == nil || *s > limit {
+				t.Errorf("%s is tolerated by %v, want at most %d s", key, tolerated, limit)
+			}
+		}
+		if !found {
+			t.Errorf("%s: no toleration, so the pods get one of 300 s", key)
+		}
+	}
+}
+
 // TestReferences follows the names by which the resources refer to each other.
 func TestReferences(t *testing.T) {
 	t.Parallel()
