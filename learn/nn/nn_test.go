@@ -253,8 +253,9 @@ func FuzzUnmarshalBinary(f *testing.F) {
 	modeltest.Fuzz(f, m, func(m *Model) { m.Scores([]feature.Feature{{Index: 0, Value: 1}, {Index: math.MaxUint32, Value: 1}}) })
 }
 
-// TestStepsReportTheirRows checks that each step reports exactly the rows of the first layer that it changes, in nets with
-// sparse and with dense inputs. Momentum and L2 regularisation change only these, too.
+// TestStepsReportTheirRows checks that each step reports the rows of the first layer that it changes, in nets with sparse and
+// with dense inputs. Momentum and L2 regularisation change only these, too. The change of a row that is reported may be 0, as
+// where momentum cancels a gradient; a step reports no row of a feature that its examples do not have.
 func TestStepsReportTheirRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const inputs = 6
@@ -276,6 +277,7 @@ func TestStepsReportTheirRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := slices.Clone(m.layers[0].w)
+		var batch []int // the features since the last step
 		for _, index := range rapid.SliceOfN(rapid.Uint32Range(0, inputs+1), 1, 20).Draw(t, "features") {
 			m.Update(Example{Class: 1, Weight: 1, Features: []feature.Feature{{Index: index, Value: 1}}}, 0)
 			changed := []int{}
@@ -284,9 +286,19 @@ func TestStepsReportTheirRows(t *testing.T) {
 					changed = append(changed, i)
 				}
 			}
-			slices.Sort(reported)
-			if diff := cmp.Diff(changed, reported); diff != "" {
-				t.Fatalf("rows after feature %d (-changed +reported):\n%s", index, diff)
+			batch = append(batch, int(index))
+			for _, row := range changed {
+				if !slices.Contains(reported, row) {
+					t.Fatalf("after feature %d: rows %d have changed, %d are reported", index, changed, reported)
+				}
+			}
+			for _, row := range reported {
+				if c.Center == nil && !slices.Contains(batch, row) {
+					t.Fatalf("after features %d: row %d is reported", batch, row)
+				}
+			}
+			if len(reported) > 0 {
+				batch = batch[:0]
 			}
 			copy(before, m.layers[0].w)
 			reported = reported[:0]
