@@ -8,16 +8,25 @@ import os
 import shutil
 import sys
 import sysconfig
+import threading
 from pathlib import Path
 
 
-@functools.cache
+_lock = threading.Lock()  # sysconfig is not safe in several threads before its first use has ended
+
+
 def program(name: str) -> str:
     """Return the path of `gvw` or `spanning_tree`.
 
     The wheel installs them with the scripts of the environment, of the user or of a `--target`
     directory. PATH comes last.
     """
+    with _lock:
+        return _find(name)
+
+
+@functools.cache
+def _find(name: str) -> str:
     name += ".exe" if os.name == "nt" else ""
     here = Path(__file__).resolve().parent
     places = [

@@ -237,7 +237,7 @@ class GVWClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
     random_state : int, RandomState or None
         Seed of that order.
     options : sequence of str
-        Further options of gvw, such as ["--ftrl"]. --link is refused.
+        Further options of gvw, such as ["--ftrl"]. --link and --binary are refused.
     callbacks : sequence of callable
         Each is called with a `gvw.Progress` for every row of the table of progress.
 
@@ -289,12 +289,14 @@ class GVWClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
 
     def _further(self) -> list[str]:
         words = super()._further()
-        if any(word.split("=")[0] == "--link" for word in words):
-            # The scores would no longer be around 0, where predict distinguishes two classes.
-            raise ValueError(
-                f"options={words}: a classifier takes no --link: leave it out; "
-                "with loss='logistic' predict_proba returns probabilities"
-            )
+        for word in words:
+            name = word.split("=")[0]
+            if name in ("--link", "--binary"):
+                # predict and predict_proba need scores, which are around 0 for two classes.
+                raise ValueError(
+                    f"options={words}: a classifier takes no {name}: leave it out; "
+                    "with loss='logistic' predict_proba returns probabilities"
+                )
         return words
 
     def _labels(self, y: Any) -> npt.NDArray[Any]:

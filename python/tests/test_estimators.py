@@ -150,6 +150,8 @@ def test_options_change_predictions_only_in_their_digits(problem):
 def test_a_classifier_refuses_a_link(problem, options):
     """Its predictions would all be the second class, because a probability is above 0."""
     X, y, _ = problem
+    with pytest.raises(ValueError, match="takes no --binary: leave it out"):
+        GVWClassifier(options=["--binary"]).fit(X, y)
     with pytest.raises(ValueError, match="takes no --link: leave it out"):
         GVWClassifier(options=options).fit(X, y)
     with pytest.raises(ValueError, match="takes no --link"):
