@@ -378,7 +378,11 @@ func (r *runner) reduced() (*sgdstage.Reduced, error) {
 		return nil, err
 	}
 	if r.initial != nil {
-		r.initial.intoSums(slots.Sums()[:1]) // vw's models have no others
+		sums := slots.Sums()
+		if s := r.initial.dec.Resume; s == nil || s.Models == nil {
+			sums = sums[:1] // vw's models have no others without --per_model_save_load
+		}
+		r.initial.intoSums(sums)
 	}
 	if l, ok := learner.(reduction.Stages); ok && !c.TestOnly {
 		l.Start()

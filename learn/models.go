@@ -75,6 +75,9 @@ func loadModel(cfg *Config, read io.Writer) (_ *initial, err error) {
 	if s := dec.Resume; s != nil {
 		in.resume = true
 		in.base = training.Carried{Nsx: s.NormNormalizer, TotalWeight: s.TotalWeight, T: s.T}
+		if len(s.Models) > 0 { // a file of --per_model_save_load
+			in.base.Nsx, in.base.TotalWeight = s.Models[0].NormNormalizer, s.Models[0].TotalWeight
+		}
 	}
 	return in, nil
 }

@@ -296,11 +296,11 @@ func (d *Decoder) resume(lim Limits) error {
 	d.Floats = d.Header.floats()
 	d.Resume = &Resume{Contraction: 1}
 	if d.Header.Has("per_model_save_load") {
-		n, ok := d.Header.models()
-		if !ok {
-			return fail(at, "resume flag", ErrDamaged, "the file keeps --per_model_save_load, but of how many models is not known")
+		n, err := d.Header.readModels(at)
+		if err != nil {
+			return err
 		}
-		d.Resume.Models = make([]ModelSums, n)
+		d.Resume.setModels(n)
 	}
 	for _, f := range d.Resume.fields() {
 		if d.ver.less(f.since) {

@@ -44,7 +44,10 @@ func (r *Regressor) check() error {
 	if r.Resume != nil {
 		n := 0
 		if r.Has("per_model_save_load") {
-			n, _ = r.models()
+			var err error
+			if n, err = r.models(); err != nil {
+				errs = append(errs, fmt.Errorf("model: %w", err))
+			}
 		}
 		if len(r.Resume.Models) != n {
 			errs = append(errs, fmt.Errorf("model: the sums of %d models, but the kept options ask for %d", len(r.Resume.Models), n))

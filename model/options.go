@@ -157,26 +157,3 @@ func (h *Header) floats() int {
 	}
 	return n
 }
-
-// maxModels bounds the sums that a reader allocates for a file.
-const maxModels = 1 << 20
-
-// Classes returns the number of classes of --oaa, and 1 for any other model. With K classes and
-// the width w, K rounded up to a power of two, feature i has the weights i·w to i·w+K-1, modulo
-// the size of the table.
-func (h *Header) Classes() int {
-	if n, ok := h.models(); ok {
-		return n
-	}
-	return 1
-}
-
-// models returns the number of models in the table: the number of classes of --oaa.
-func (h *Header) models() (int, bool) {
-	values := h.Values("oaa")
-	if len(values) == 0 {
-		return 1, true
-	}
-	n, err := strconv.Atoi(values[0])
-	return n, err == nil && n >= 1 && n <= maxModels
-}

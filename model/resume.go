@@ -26,13 +26,20 @@ type Resume struct {
 	CurrentPass          uint64
 	Gravity              float64 // l1_state: 0 without --l1
 	Contraction          float64 // l2_state: 1 without --l2
-	// Models are the sums of each class of --oaa in a file of --per_model_save_load, in place
-	// of NormNormalizer and TotalWeight. nil: one model.
+	// Models are the sums of each model, such as a class of --oaa, in a file of
+	// --per_model_save_load, which then has no NormNormalizer and TotalWeight. nil: one model.
 	Models []ModelSums
 }
 
 // ModelSums are the sums that each of several models in a file has for itself.
 type ModelSums struct{ NormNormalizer, TotalWeight float64 }
+
+// setModels makes room for the sums of n models; 0: of one, without Models.
+func (r *Resume) setModels(n int) {
+	if n > 0 {
+		r.Models = make([]ModelSums, n)
+	}
+}
 
 // resumeField is a number of the block: its address, vw's name for it, and the first version
 // that has it.

@@ -227,11 +227,11 @@ func (t *textReader) resume() (floats int, err error) {
 	}
 	t.reg.Resume = &Resume{Contraction: 1}
 	if t.reg.Has("per_model_save_load") {
-		n, ok := t.reg.models()
-		if !ok {
-			return 0, fail(t.offset, "resume flag", ErrDamaged, "--per_model_save_load, and --oaa has no number of classes")
+		n, err := t.reg.readModels(t.offset)
+		if err != nil {
+			return 0, err
 		}
-		t.reg.Resume.Models = make([]ModelSums, n)
+		t.reg.Resume.setModels(n)
 	}
 	for _, f := range t.reg.Resume.fields() {
 		text, err := t.after(f.name + " ")

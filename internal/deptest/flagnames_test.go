@@ -18,9 +18,8 @@ import (
 var flagNames = map[string]string{
 	"internal/remote/command.go": "a command of the program",
 	"hdfsio/decompress.go":       "a flag of the program zstd",
-	"model/decode.go":            "an option that a model file keeps",
+	"model/models.go":            "an option that a model file keeps",
 	"model/encode.go":            "an option that a model file keeps",
-	"model/text.go":              "options that a model file keeps",
 	"model/options.go":           "the syntax of the options that a model file keeps",
 	"learn/modeloptions.go":      "options that a model file keeps",
 	"internal/chart/svg.go":      "variables of a style sheet",
