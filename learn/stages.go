@@ -190,6 +190,7 @@ func (r *runner) classes() (*sgdstage.Classes, error) {
 		return nil, err
 	}
 	c.startWeights(whole.Weights(), whole.Stride(), rule)
+	c.startConstant(whole.Weights(), whole.Stride())
 	if err := r.load(whole, rule); err != nil {
 		return nil, err
 	}
