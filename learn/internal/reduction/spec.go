@@ -135,6 +135,7 @@ type Env struct {
 
 	NoConstant bool // examples have no constant feature
 	Testing    bool // nothing is learned from the examples
+	Saves      bool // a model is written
 }
 
 // Result is the prediction for an example.

@@ -86,6 +86,8 @@ type record struct {
 	experts [2]expert // the mean and the linear learner
 }
 
+var _ reduction.Advancer = (*learner)(nil)
+
 type learner struct {
 	env *reduction.Env
 
@@ -97,6 +99,7 @@ type learner struct {
 
 	records []record
 	at      map[uint32]int // position of each id in records
+	adds    bool           // new ids of the next example are kept
 
 	placed []feature.Feature // the example's features with means
 	vote   vote
@@ -134,6 +137,11 @@ func pairs(fs []feature.Feature, f func(place, id uint32, ones bool)) {
 	}
 }
 
+// Advance makes open keep the new ids of the example, unless no model is written that could have them. As in vw
+// the mean of an id begins with its first example, be it labelled or not. A prediction that is only measured
+// keeps none.
+func (l *learner) Advance(*feature.Example) { l.adds = !l.env.Testing || l.env.Saves }
+
 // open sets the features of an example, with means, and begins the vote of the experts.
 func (l *learner) open(b *feature.Batch, ex *feature.Example, learns bool) {
 	l.vote = vote{}
@@ -153,7 +161,12 @@ func (l *learner) open(b *feature.Batch, ex *feature.Example, learns bool) {
 			if !ones {
 				return
 			}
-			r := l.seen(id)
+			var r record
+			if l.adds { // also without a label
+				r = *l.kept(id, true)
+			} else {
+				r = l.seen(id)
+			}
 			v := r.value()
 			l.placed = append(l.placed, feature.Feature{Index: l.env.Base.First(place), Value: v})
 			if l.competes {
@@ -166,6 +179,7 @@ func (l *learner) open(b *feature.Batch, ex *feature.Example, learns bool) {
 		})
 	}
 	l.placed = l.env.Base.Append(l.placed, fs[end:])
+	l.adds = false
 }
 
 // update adds the label to the means of the example's ids. linear is the prediction of the linear

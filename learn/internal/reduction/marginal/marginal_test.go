@@ -80,6 +80,51 @@ func TestTheBetterExpertWins(t *testing.T) {
 	}
 }
 
+// The mean of an id begins with its first example, also with one that has no label, whose later pair may have other
+// values than 1: to vw 9.11.9 the four examples " |a x y", "1 |a x:2 y" and twice "1 |a x y" give the mean 3.5/4.
+// A prediction that is only measured, or of a test that writes no model, leaves no record.
+func TestUnlabeledExamplesBeginMeans(t *testing.T) {
+	var b feature.Batch
+	b.Features = []feature.Feature{{Index: 7, Value: 1}, {Index: 30, Value: 1}, {Index: 7, Value: 2}, {Index: 30, Value: 1}}
+	b.Spans = []feature.Span{{NS: 'm', Hi: 2}, {NS: 'm', Lo: 2, Hi: 4}}
+	ones := feature.Example{Label: float32(math.NaN()), Weight: 1, SpanHi: 1, FeatHi: 2}
+	for _, c := range []struct {
+		name    string
+		testing bool
+		saves   bool
+		once    bool // not only measured
+		want    int
+	}{
+		{"training", false, false, true, 1},
+		{"measured", false, true, false, 0},
+		{"test", true, false, true, 0},
+		{"test that writes a model", true, true, true, 1},
+	} {
+		l := made(t, reduction.Values{})
+		l.env.Testing, l.env.Saves = c.testing, c.saves
+		if c.once {
+			l.Advance(&ones)
+		}
+		l.Predict(&b, &ones)
+		if len(l.records) != c.want {
+			t.Errorf("%s: %d records, want %d", c.name, len(l.records), c.want)
+		}
+	}
+
+	l := made(t, reduction.Values{})
+	l.Advance(&ones)
+	l.Predict(&b, &ones)
+	twos := feature.Example{Label: 1, Weight: 1, SpanLo: 1, SpanHi: 2, FeatLo: 2, FeatHi: 4}
+	ones.Label = 1
+	for _, ex := range []*feature.Example{&twos, &ones, &ones} {
+		l.Advance(ex)
+		l.Learn(&b, ex)
+	}
+	if got, want := l.seen(30).mean, (mean{3.5, 4}); got != want {
+		t.Errorf("got the mean %v, want %v", got, want)
+	}
+}
+
 // State and section carry the means and the experts from one learner to another.
 func TestMeansAreKept(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {

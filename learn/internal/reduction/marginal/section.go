@@ -17,7 +17,7 @@ var (
 	_ reduction.Growing   = (*learner)(nil)
 )
 
-// Steady is for reduction.Steady: only Learn changes the state.
+// Steady is for reduction.Steady: only Learn, and Predict after Advance, change the state.
 func (l *learner) Steady() {}
 
 // unit is the number of words of state that an id has.
