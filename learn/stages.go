@@ -163,13 +163,14 @@ func (r *runner) load(learner *sgd.Learner, rule sgd.Config) error {
 	return nil
 }
 
-// goOn continues from the sums of the loaded model and, with --preserve_performance_counters,
-// also from its counters.
+// goOn continues from the sums of the loaded model and its --initial_t and, with
+// --preserve_performance_counters, also from its counters.
 func (r *runner) goOn() {
 	if !r.initial.resume {
 		return
 	}
 	r.models.Base = r.initial.base
+	r.models.InitialT = &r.initial.dec.Resume.InitialT
 	if r.cfg.Model.PreserveCounters && !r.cfg.TestOnly {
 		r.tally.Preserve(r.initial.dec.Resume)
 	}

@@ -15,10 +15,13 @@ import (
 
 // Source makes the models of a run, and saves the model of each pass.
 type Source struct {
-	Job    *job.Job
-	Tally  *tally.Tally
-	Base   training.Carried                       // sums of the loaded model
-	Create func(name string) (output.File, error) // without the lease: any attempt saves the same bytes
+	Job   *job.Job
+	Tally *tally.Tally
+	Base  training.Carried // sums of the loaded model
+	// InitialT is the --initial_t of a loaded model with resume state, which holds for models made from it, as in vw;
+	// nil: there is none.
+	InitialT *float32
+	Create   func(name string) (output.File, error) // without the lease: any attempt saves the same bytes
 	// Describe returns the header of a model, except the range of labels.
 	Describe func(resume bool) model.Header
 	// Name returns the name of the model of a pass, counted from 1; "": it is not saved.
@@ -41,6 +44,9 @@ func (m *Source) Header(resume bool) model.Header {
 // progress table belong to one rank; with several ranks they are set as if a row had just been
 // printed.
 func (m *Source) Resume(initialT float32) *model.Resume {
+	if m.InitialT != nil {
+		initialT = *m.InitialT
+	}
 	all, table := &m.Job.All, m.Tally.Console.Table
 	st := &all.Stats
 	r := &model.Resume{
