@@ -187,7 +187,7 @@ func (c *Config) labels() feature.LabelKind {
 // learnerSetting returns what a learner may check of the configuration.
 func (c *Config) learnerSetting() reduction.Setting {
 	return reduction.Setting{
-		Loss: c.Loss.Function, Link: c.Loss.Link, Interactions: c.Features.Namespaces.Crossed(), Options: c.Learner.Options,
+		Loss: c.Loss.Function, Link: c.Loss.Link, Interactions: c.Features.Namespaces.Crossed(), IgnoreLinear: c.Features.Namespaces.IgnoreLinear, Options: c.Learner.Options,
 		Adaptive: c.SGD.Adaptive, Normalized: c.SGD.Normalized,
 	}
 }

@@ -47,6 +47,22 @@ func learnerValues(options string) map[string][]string {
 	return v
 }
 
+// vw's --ignore_linear changes more than the linear features of these learners, and has its plain meaning for others.
+func TestLearnersWithoutIgnoreLinear(t *testing.T) {
+	for options, refused := range map[string]bool{"lrq=fg3": true, "lrqfa=fg2": true, "rank=2": true, "marginal=f": true, "nn=3": false, "new_mf=2": false} {
+		c := Config{Learner: LearnerConfig{Options: learnerValues(options)}}
+		c.Features.Namespaces.IgnoreLinear = []string{"f"}
+		if options == "new_mf=2" || options == "rank=2" {
+			c.Features.Namespaces.Quadratic = []string{"fg"}
+		}
+		c = c.withDefaults()
+		err := c.Validate()
+		if got := err != nil && strings.Contains(err.Error(), "IgnoreLinear"); got != refused {
+			t.Errorf("%s: got %v, want a refusal: %t", options, err, refused)
+		}
+	}
+}
+
 // init adds the composed learners to the methods that the tests of recovery train by.
 func init() {
 	for _, s := range reductions.All {

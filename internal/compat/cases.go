@@ -147,6 +147,7 @@ var ruleOptions = "sgd adaptive normalized invariant adax sparse_l2 l1_state l2_
 var rejected = []Case{
 	{Options: ruleOptions, With: "bfgs|conjugate_gradient", Class: Refused, Text: noRule, Example: "-d train.vw --bfgs --passes 4 --cache_file c -k --adaptive"},
 	{Options: ruleOptions, With: "ftrl|pistol|coin|freegrad", Class: Refused, Text: noRule, Example: "-d train.vw --ftrl --l1_state 0.1"},
+	{Options: "ignore_linear", With: "lrq|lrqfa|rank|marginal", Class: Refused, Text: "in vw it changes more than the linear features of these learners: leave one of them out", Example: "-d train.vw --lrq ab3 --ignore_linear a"},
 	{Options: "quadratic cubic interactions", With: "lrq|lrqfa", Class: Refused, Text: "interactions would also cross the products, as in vw, where they are seldom meant: leave one of them out", Example: "-d train.vw --lrq ab3 -q ab"},
 	{Options: "link", With: "boosting", Class: Refused, Text: "its predictions are sums of several", Example: "-d train.vw --boosting 3 --link logistic"},
 	{Options: "link", With: "bootstrap", Class: Refused, Text: "its predictions are means of several", Example: "-d train.vw --bootstrap 4 --link logistic"},

@@ -14,6 +14,15 @@ func PairsOnly(s Setting) string {
 	return ""
 }
 
+// IgnoresLinear returns the fault of a learner for which vw's --ignore_linear changes more than the linear features; empty: the
+// option is not given.
+func IgnoresLinear(s Setting) string {
+	if len(s.IgnoreLinear) > 0 {
+		return "in vw learn.Config.Features.Namespaces.IgnoreLinear changes more than its linear features: leave one of them out"
+	}
+	return ""
+}
+
 // Side returns the features of a namespace. placed are those of the example.
 func Side(b *feature.Batch, ex *feature.Example, placed []feature.Feature, ns byte) []feature.Feature {
 	for _, s := range b.SpansOf(ex) {

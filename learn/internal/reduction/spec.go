@@ -84,6 +84,7 @@ type Setting struct {
 	Loss         string   // name of the loss function
 	Link         string   // name of the link function
 	Interactions []string // namespaces that are crossed
+	IgnoreLinear []string // namespaces that only interactions use
 
 	Options Values // of the learner
 

@@ -49,7 +49,7 @@ func excludes(s reduction.Setting) string {
 	if len(s.Interactions) > 0 {
 		return "interactions would also cross the products: leave one of them out"
 	}
-	return ""
+	return reduction.IgnoresLinear(s)
 }
 
 // pair is a pair of namespaces to cross.

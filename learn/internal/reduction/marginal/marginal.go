@@ -37,7 +37,7 @@ var Spec = reduction.Spec{
 				return fmt.Sprintf("interactions of the namespaces %s would cross ids instead of means: leave them out", set)
 			}
 		}
-		return ""
+		return reduction.IgnoresLinear(s)
 	},
 	New: plan,
 }

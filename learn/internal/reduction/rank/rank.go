@@ -27,6 +27,9 @@ var Spec = reduction.Spec{
 		if s.Adaptive || s.Normalized {
 			return "it learns by plain SGD: leave learn.Config.SGD.Adaptive and learn.Config.SGD.Normalized out"
 		}
+		if text := reduction.IgnoresLinear(s); text != "" {
+			return text
+		}
 		return reduction.PairsOnly(s)
 	},
 	New: func(v reduction.Values) (reduction.Plan, error) {
