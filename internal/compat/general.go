@@ -68,7 +68,7 @@ var general = []group{
 		{"port_file=", Works, ""},
 		{"c,cache", Works, "the file is of gvw's own format"},
 		{"cache_file*", Works, "one file, of gvw's own format"},
-		{"json", Works, "for one example a line; an empty line is an error"},
+		{"json", Works, "for one example a line; an empty line is an error; with --oaa a label may be an object or have _label_Weight, which vw reads only for simple labels: it takes such classes for unknown"},
 		{"dsjson", Refused, "it is for contextual bandits, which gvw does not learn"},
 		{"k,kill_cache", Works, ""},
 		{"compressed", Silent, "compressed data is recognised, and caches are always compressed"},

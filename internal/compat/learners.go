@@ -76,7 +76,7 @@ var learners = []group{
 		{"termination=", Works, ""},
 	}},
 	{"Latent Dirichlet Allocation", []row{
-		{"lda=", Works, "-t learns nothing, where vw 9 goes on learning; nothing is held out, where vw learns from held-out documents, too; a last batch of a pass that is not full is learned from once, where vw also puts its documents, without their words, into the first batch of the next pass"},
+		{"lda=", Works, "-t learns nothing, where vw 9 goes on learning; nothing is held out, where vw learns from held-out documents, too; a last batch of a pass that is not full is learned from once, where vw also puts its documents, without their words, into the first batch of the next pass, and leaves them out of -p; when the last batch is full, vw counts a batch of empty documents after it; -r is refused: -p has all topics"},
 		{"lda_alpha=", Works, ""},
 		{"lda_rho=", Works, ""},
 		{"lda_D=", Works, ""},
@@ -120,7 +120,7 @@ var learners = []group{
 		{"meanfield", Works, ""},
 	}},
 	{"One Against All", []row{
-		{"oaa=", Works, "models of SGD keep every class's sums (--per_model_save_load), so training resumes exactly; if the data decides that labels count from 0, they keep that, too. On a cluster labels count from 1 unless --indexing 0"},
+		{"oaa=", Works, "models of SGD keep every class's sums (--per_model_save_load), so training resumes exactly; if the data decides that labels count from 0, they keep that, too. On a cluster labels count from 1 unless --indexing 0. A malformed label is left out with a warning, where vw reads nothing more"},
 		{"oaa_subsample=", Works, "labeled examples count as labeled, in vw as unlabeled; with labels from 0 vw samples the right class instead of another one"},
 		{"probabilities", Works, "examples without a label, such as -1, show as unknown and do not raise the average loss; in vw they show as 4294967295 and raise it; with a holdout set the log loss is that of the set; the log loss of a label that is no class's is 999, in vw that of another class"},
 		{"scores", Works, "likewise for examples without a label"},
