@@ -45,7 +45,7 @@
 //	   f64 total_weight, old weighted_labeled_examples, u64 current_pass,
 //	   f64 l1_state, l2_state
 //	   (with --per_model_save_load kept: as many norm normalizers and total_weights,
-//	   each in the places of the one, as --oaa has classes)
+//	   each in the places of the one, as the learners have models, such as classes of --oaa)
 //	then to the end, for each weight that is not 0:
 //	   u32 index (u64 from 31 bits on), f32 weight, with resume also G and N
 //	   as the update rule has them
