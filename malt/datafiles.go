@@ -28,23 +28,24 @@ func (d *Data) Compare(ctx context.Context, g *Group) error {
 			return different(own, list, g.cfg.Rank, g.source)
 		},
 	})
-	if err != nil || g.cfg.Total == 1 {
+	if err != nil || g.Inherits() || g.cfg.Total == 1 {
 		return err
 	}
-	// A rank that returns an error leaves the job. So there are two rounds: the second one ends when all ranks have
-	// received the lists of the first. A new rank continues at the round of the rank whose values it takes.
+	if err := s.Scatter(ctx, own); err != nil {
+		return err
+	}
 	var differs error
-	for s.Iteration() < 2 {
-		if err := s.Scatter(ctx, own); err != nil {
-			return err
+	_, err = s.AtomicGather(ctx, func(in IncomingBytes) {
+		if differs == nil {
+			differs = different(own, in.Data, g.cfg.Rank, in.Rank)
 		}
-		if _, err := s.AtomicGather(ctx, func(in IncomingBytes) {
-			if differs == nil {
-				differs = different(own, in.Data, g.cfg.Rank, in.Rank)
-			}
-		}); err != nil {
-			return err
-		}
+	})
+	if err != nil {
+		return err
+	}
+	// A rank that returns an error leaves the job, so all ranks receive the lists first.
+	if err := g.Barrier(ctx); differs == nil {
+		return err
 	}
 	return differs
 }

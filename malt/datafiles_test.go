@@ -95,57 +95,6 @@ func TestLongListsDiffer(t *testing.T) {
 	}
 }
 
-// A rank is lost before it compares its files, and its replacement arrives while the others compare theirs.
-func TestCompareWithAReplacement(t *testing.T) {
-	names := []string{wrote(t, map[string]string{"part-1": "a\n"})}
-	others := []string{wrote(t, map[string]string{"part-1": "a\nb\n"})}
-	for want, second := range map[string][]string{"": names, "rank 2 have different data": others} {
-		bubble(t, "job", func(t *testing.T) {
-			c, ctx := newCluster(t, 3, Config{OnLoss: Wait}), context.Background()
-			errs := c.each(func(g *Group) error {
-				config := DataConfig{Names: names, Rank: g.Rank(), Of: 3}
-				if g.Rank() == 2 {
-					g.Close()
-					time.Sleep(3 * time.Second)
-					var err error
-					if g, err = c.join(2, c.fabric.Host("spare")); err != nil {
-						return err
-					}
-					config.Names = second
-				}
-				d, err := LoadData(ctx, config)
-				if err != nil {
-					return err
-				}
-				if err := d.Compare(ctx, g); err != nil {
-					return err
-				}
-				v, err := NewVector[float32](g, "v", 2, VectorConfig{ObjectConfig: ObjectConfig{Sync: "bsp"}})
-				if err != nil {
-					return err
-				}
-				for v.Iteration() < 3 {
-					if err := v.Scatter(ctx); err != nil {
-						return err
-					}
-					if _, err := v.Gather(ctx, AverageIncludingSelf); err != nil {
-						return err
-					}
-				}
-				return g.Done(ctx)
-			})
-			for rank, err := range errs[:2] {
-				if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
-					t.Errorf("rank %d: got %v, want %q", rank, err, want)
-				}
-			}
-			if (errs[2] == nil) != (want == "") {
-				t.Errorf("rank 2: got %v", errs[2])
-			}
-		})
-	}
-}
-
 // A rank that joins a running job is compared with the rank whose values it takes.
 func TestCompareWithALateRank(t *testing.T) {
 	names := []string{wrote(t, map[string]string{"part-1": "a\n"})}
