@@ -108,6 +108,7 @@ func TestCompareWithALateRank(t *testing.T) {
 				config := DataConfig{Names: names, Rank: g.Rank(), Of: 2}
 				if g.Rank() == 1 {
 					defer close(joined)
+					defer g.Close() // else rank 0 would wait for it in a barrier that it has entered
 					config.Names = late
 				}
 				d, err := LoadData(ctx, config)
