@@ -244,3 +244,18 @@ func TestDifferencesFromOne(t *testing.T) {
 		}
 	}
 }
+
+// Log1p is exact to some units in the last place also where 1+x is rounded, or is 1.
+func TestLog1p(t *testing.T) {
+	for x := 0.9; x > 1e-300; x *= 0.37 {
+		for _, x := range []float64{x, -x} {
+			got, want := Log1p(x), math.Log1p(x)
+			if math.Abs(got-want) > 4e-16*math.Abs(want) {
+				t.Errorf("%g: got %v, want %v", x, got, want)
+			}
+		}
+	}
+	if got := Log1p(0); got != 0 {
+		t.Errorf("0: got %v", got)
+	}
+}

@@ -67,6 +67,15 @@ func Pow32(x, y float32) float32 {
 	return float32(Exp(float64(y) * Log(float64(x))))
 }
 
+// Log1p returns ln(1+x) for x > -1, also where 1+x is 1. The quotient corrects the rounding of 1+x.
+func Log1p(x float64) float64 {
+	u := 1 + x
+	if u == 1 {
+		return x
+	}
+	return x * (Log(u) / (u - 1))
+}
+
 // Log1p32 returns ln(1+x), as C's log1pf.
 func Log1p32(x float32) float32 {
 	d := float64(x)

@@ -104,11 +104,7 @@ func Even(n uint64) Rounds { return Rounds{steps: n} }
 func (e Every) random(steps float64, seed uint64, pass int) Rounds {
 	r := Rounds{steps: uint64(steps)}
 	coin := rand.New(rand.NewPCG(seed, uint64(pass)))
-	// log(1-P) as log1p(-P), since 1-P is 1 for a tiny P.
-	tails := -e.Random
-	if u := 1 - e.Random; u < 1 {
-		tails *= fmath.Log(u) / (u - 1)
-	}
+	tails := fmath.Log1p(-e.Random)
 	for at := uint64(0); ; {
 		// The number of steps to the next head has a geometric distribution.
 		u := 1 - coin.Float64() // above 0
