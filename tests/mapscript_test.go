@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -87,12 +86,7 @@ type scriptHome struct {
 
 func newScriptHome(t *testing.T) *scriptHome {
 	t.Helper()
-	if _, err := exec.LookPath("bash"); err != nil {
-		if os.Getenv("REQUIRE_ALL") == "1" {
-			t.Fatal("REQUIRE_ALL=1, and there is no bash")
-		}
-		t.Skip("needs bash")
-	}
+	lookPath(t, "bash")
 	h := &scriptHome{t: t, dir: t.TempDir()}
 	for _, name := range []string{"hadoop", "mapred"} {
 		if err := os.WriteFile(filepath.Join(h.dir, name), []byte(fakeHadoop), 0o700); err != nil {

@@ -15,10 +15,7 @@ import (
 // Debian packages are installed only with consent: by make setup, or in a CI. Otherwise the
 // script prints their names and the command.
 func TestPackagesAreInstalledOnlyWithConsent(t *testing.T) {
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("no bash")
-	}
+	bash := lookPath(t, "bash")
 	for name, c := range map[string]struct {
 		env       []string
 		user      string
@@ -70,10 +67,7 @@ func TestPackagesAreInstalledOnlyWithConsent(t *testing.T) {
 
 // setup-vw.sh removes only an environment that it has made. It uses any that has vw.
 func TestSetupVWKeepsAnEnvironment(t *testing.T) {
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("no bash")
-	}
+	bash := lookPath(t, "bash")
 	// The file no-vw is in the environments that lack vw.
 	const python = `#!/bin/sh
 case "$*" in
@@ -139,11 +133,15 @@ esac
 	}
 }
 
+// lookPath returns the path of a program. Without it the test is skipped, or fails with REQUIRE_ALL=1.
 func lookPath(t *testing.T, program string) string {
 	t.Helper()
 	path, err := exec.LookPath(program)
 	if err != nil {
-		t.Skip(err)
+		if os.Getenv("REQUIRE_ALL") == "1" {
+			t.Fatalf("REQUIRE_ALL=1, and there is no %s: %v", program, err)
+		}
+		t.Skipf("needs %s: %v", program, err)
 	}
 	return path
 }
