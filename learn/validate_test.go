@@ -88,7 +88,7 @@ var inGroups = []broken{
 	{"Cluster.Join", func(c *Config) { c.Cluster.Group = &allreduce.Group{} }},
 }
 
-// longNames are the names of classes that a model has no room for.
+// longNames are names of classes that do not fit into the header of a model.
 var longNames = func() OAAConfig {
 	names := make([]string, 700)
 	for i := range names {
@@ -180,14 +180,15 @@ var beside = []broken{
 	{"model: 7", func(c *Config) { c.Model.Final, c.OAA = "m", longNames }}, // 70 kB of options
 	{"model: 7", func(c *Config) { c.Model.InvertHash, c.OAA = "m", longNames }},
 	{"LDA.LearnAlpha", func(c *Config) { c.Model.Final, c.LDA = "m", LDAConfig{Topics: maxLearned + 1, LearnAlpha: true} }},
-	{"model: 8", func(c *Config) { // the priors alone have room
+	{"model: 8", func(c *Config) { // without the interactions the priors fit into a model
 		c.Model.Final, c.LDA = "m", LDAConfig{Topics: maxLearned, LearnAlpha: true}
 		c.Features.Namespaces.Interactions = slices.Repeat([]string{"abc"}, 1000)
 	}},
 	{"Model.Open", func(c *Config) { c.Reg.Input, c.Model.Open = "r", nil }},
 }
 
-// What a model has no room for is no fault if no model is written, and what it has room for never is.
+// TestRoomOfAModel checks that options which do not fit into a model are accepted if no model is written, and that the
+// largest options that fit are accepted.
 func TestRoomOfAModel(t *testing.T) {
 	for what, by := range map[string]func(*Config){
 		"an ID without a model":     func(c *Config) { c.Model.ID = "a\nb" },

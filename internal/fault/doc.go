@@ -29,8 +29,8 @@
 // several ranks share a process, a fault should name its rank.
 //
 // A fault triggers in one attempt of its rank and in one start of the whole job, by default
-// the first of each. A process that a launcher has restarted, alone or with all others,
-// therefore does not fail again.
+// the first of each. So a fault does not trigger again after a launcher has restarted the
+// process or the whole job.
 //
 // At itself performs Exit, Kill, Stop and Slow. Drop, Garble and HalfOpen concern
 // connections, which only their owner can access: At returns them.

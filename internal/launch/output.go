@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// output copies what a process writes to a writer that is not a file. Package os/exec would do the same, but it
-// would stop at WaitDelay also if only the writer is slow. What the pipe has then would be lost.
+// output copies what a process writes to a writer that is not a file. The copying of package os/exec stops at
+// WaitDelay even if the writer is only slow, and the bytes that are still in the pipe are lost.
 type output struct {
 	pipe    *os.File // from which this process reads
 	theirs  *os.File // to which the started process writes

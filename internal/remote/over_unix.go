@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// OverSignal is the signal by which a launcher tells its tethers that the job is over. It is not
-// SIGCONT, which the shell sends to all processes of a job that it continues.
+// OverSignal is the signal that a launcher sends to its tethers when the job has ended. SIGCONT would be
+// ambiguous, because a shell sends it to all processes of a job that it continues.
 var OverSignal os.Signal = syscall.SIGUSR1
 
 // notifyOver delivers OverSignal.

@@ -153,9 +153,9 @@ func TestTheCallerGivesUp(t *testing.T) {
 	})
 }
 
-// TestTheEndOfTheEngine: a collective returns an error if its group is closed meanwhile or was before, if
-// the job ends without a failure, and if the connections could not be used. Otherwise it would wait for a
-// root cause that nobody looks for.
+// TestTheEndOfTheEngine checks that a collective returns an error if its group was closed before it or during it,
+// if the job ends without a failure, and if the connections could not be used. In these cases no root cause is
+// sought, so a collective that waited for one would not return.
 func TestTheEndOfTheEngine(t *testing.T) {
 	for _, c := range []struct {
 		name   string

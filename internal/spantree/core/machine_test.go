@@ -31,7 +31,9 @@ var update = flag.Bool("update", false, "rewrite the transcripts of testdata/mac
 // below it are the machine's actions. go test -update writes them, and the
 // reviewer of a change reads them.
 //
-// The line "grace 1m" begins anew with a machine that has this grace period. After the line "ticking" time passes tick by tick, as in a server. Then "pause
+// The line "grace 1m" replaces the machine by a new one with this grace period.
+//
+// After the line "ticking" time passes tick by tick, as in a server. Then "pause
 // 60s" is a pause of the server, and during "20s heartbeats 1 2" these connections
 // send a heartbeat every second.
 func TestMachineTranscripts(t *testing.T) {
