@@ -106,7 +106,8 @@ func (c *Carrier) heard(from int, n note) error {
 }
 
 // complete returns the number of barriers that this rank and all below it have entered, and before which all
-// updates have arrived there. A rank that has left has entered all.
+// updates have arrived there. A rank that has left has entered all. All have entered a round that this rank has passed in
+// an earlier membership.
 func (c *Carrier) complete(b *barrier) uint64 {
 	all := c.barrier(calls)
 	least := func(n, number, left uint64) uint64 {
@@ -123,6 +124,9 @@ func (c *Carrier) complete(b *barrier) uint64 {
 		if p != nil && p.sends(b.id) {
 			n = least(n, b.fenced[position], all.fenced[position])
 		}
+	}
+	if o := c.objects[b.id]; o != nil {
+		n = max(n, o.Passed.Load())
 	}
 	return n
 }
@@ -156,6 +160,9 @@ func (c *Carrier) passOn(b *barrier) {
 			c.peers[c.tree.parent].tell(note{noteUp, b.id, n})
 		}
 	}
+	if o := c.objects[b.id]; o != nil && b.passed != everything {
+		o.Passed.Store(max(b.passed, o.Passed.Load()))
+	}
 	for i, child := range c.tree.children {
 		if b.down[i] < b.passed {
 			b.down[i] = b.passed
@@ -181,6 +188,18 @@ func (c *Carrier) Barrier(ctx context.Context) (entered bool, err error) {
 	return true, err
 }
 
+// Settle waits until all ranks of the epoch have sent as many rounds of an object with BSP as this one.
+func (c *Carrier) Settle(ctx context.Context, id uint32) error {
+	c.set.Mu.Lock()
+	defer c.set.Mu.Unlock()
+	o, b := c.objects[id], c.barrier(id)
+	err := c.wait(ctx, func() bool { return b.passed >= o.Rounds.Load() || c.barrier(calls).passed == everything })
+	if err != nil && !errors.Is(err, ErrOver) {
+		err = fmt.Errorf("malt: rank %d: waiting for all ranks to send round %d of %s: %w", c.Rank, o.Rounds.Load(), o.Name, err)
+	}
+	return err
+}
+
 // AllLeft waits until all ranks of the epoch have called LeaveAll.
 func (c *Carrier) AllLeft(ctx context.Context) error {
 	c.set.Mu.Lock()
@@ -198,13 +217,14 @@ func (c *Carrier) begin(o *object) {
 		}
 	}
 	if n := c.barrier(calls).entered; n > 0 {
-		c.fence(calls, n) // the object may have made an edge
+		c.fence(calls, n, (*peer).tellLater) // the object may have made an edge
 	}
 	switch n := o.Rounds.Load(); {
 	case o.Mode == pace.BSP:
-		c.announce(b, n)
+		b.passed = max(b.passed, o.Passed.Load())
+		c.resume(b, n)
 	case n > 0:
-		c.fence(o.ID, n)
+		c.fence(o.ID, n, (*peer).tell)
 	}
 }
 
@@ -214,23 +234,31 @@ func (c *Carrier) Inherited() {
 	c.set.Mu.Lock()
 	defer c.set.Mu.Unlock()
 	if b := c.barrier(calls); b.entered != everything {
-		c.announce(b, c.Barriers.Load())
+		c.resume(b, c.Barriers.Load())
 	}
 }
 
 // announce notes that this rank has entered n barriers, and tells the others. The lock is held.
 func (c *Carrier) announce(b *barrier, n uint64) {
 	b.entered = n
-	c.fence(b.id, n)
+	c.fence(b.id, n, (*peer).tellLater)
+	c.passOn(b)
+}
+
+// resume is announce for barriers that this rank has entered in earlier memberships, whose updates are dropped. Updates
+// of this membership do not hold it back: their receiver may wait for it before it creates the object that it takes
+// them for.
+func (c *Carrier) resume(b *barrier, n uint64) {
+	b.entered = n
+	c.fence(b.id, n, (*peer).tell)
 	c.passOn(b)
 }
 
 // fence tells the receivers of an object's updates that those before a barrier are sent. The lock is held.
-func (c *Carrier) fence(id uint32, n uint64) {
+func (c *Carrier) fence(id uint32, n uint64, tell func(*peer, note)) {
 	for _, p := range c.peers {
 		if p != nil && p.receives(id) {
-			p.later = append(p.later, note{noteSent, id, n})
-			p.poke()
+			tell(p, note{noteSent, id, n})
 		}
 	}
 }

@@ -100,7 +100,7 @@ func New(cfg Config) *Carrier {
 // Start takes over the open connections, and each further one when it opens.
 func (c *Carrier) Start() error {
 	c.set.Mu.Lock()
-	c.announce(c.barrier(calls), c.Barriers.Load())
+	c.resume(c.barrier(calls), c.Barriers.Load())
 	c.set.Mu.Unlock()
 	return c.Conns.HandOver(func(rank int, conn mesh.Conn) error {
 		p := link.Peer{Conn: conn.Conn, Rank: rank, Host: conn.Host}

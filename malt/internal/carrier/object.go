@@ -27,6 +27,7 @@ type Spec struct {
 	Queue       int // updates of a send queue
 	Full        Full
 	Rounds      *atomic.Uint64 // updates that this rank has sent in all memberships; Send counts them. nil: none before
+	Passed      *atomic.Uint64 // rounds of BSP that all ranks have sent, in all memberships, as far as this rank knows. nil: none before
 }
 
 // Stats counts the updates of an object on one rank.
@@ -71,6 +72,9 @@ type object struct {
 func (c *Carrier) newObject(s Spec) (*object, error) {
 	if s.Rounds == nil {
 		s.Rounds = new(atomic.Uint64)
+	}
+	if s.Passed == nil {
+		s.Passed = new(atomic.Uint64)
 	}
 	p, err := pace.New(pace.Config{Graph: s.Graph, Rank: c.self, Mode: s.Mode, Bound: s.Bound, Start: int(s.Rounds.Load())})
 	if err != nil {

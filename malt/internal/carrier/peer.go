@@ -60,6 +60,12 @@ func (p *peer) tell(n note) {
 	p.poke()
 }
 
+// tellLater makes a note due after the updates that are queued now.
+func (p *peer) tellLater(n note) {
+	p.later = append(p.later, n)
+	p.poke()
+}
+
 // poke wakes the writer of an open link.
 func (p *peer) poke() {
 	if p.link.IsOpen() {
