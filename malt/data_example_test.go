@@ -4,6 +4,7 @@ package malt_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -103,9 +104,12 @@ func ExampleData_Compare() {
 		if err != nil {
 			return "", err
 		}
-		return fmt.Sprint("differs: ", data.Compare(ctx, g) != nil), nil
+		if err := data.Compare(ctx, g); err != nil { // it names two ranks and their files
+			return "", errors.New("the files differ")
+		}
+		return "the files are equal", nil
 	})
 	// Output:
-	// rank 0: differs: true
-	// rank 1: differs: true
+	// rank 0: the files differ
+	// rank 1: the files differ
 }

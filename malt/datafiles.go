@@ -13,10 +13,16 @@ import (
 // whole list.
 const listSize = 64 << 10
 
-// Compare compares the files of this rank with those of the others, by name and size. A difference is an error on all
-// ranks, which names another rank and the first difference. All ranks call it, at the same place
-// in the order in which they create vectors. A rank that joins later is compared with one that trains. A rank that is
-// lost meanwhile is not compared.
+// sameFiles is the name of the object whose description has a digest of the list, and filesDigest that of its field.
+const (
+	sameFiles   = "same_files"
+	filesDigest = "digest"
+)
+
+// Compare compares the files of this rank with those of the others, by name and size. A difference ends the job: the
+// error of each rank names two ranks and their first difference. All ranks call Compare, at the same place in the
+// order in which they create vectors. A rank that joins when others have compared theirs is compared with the rank whose
+// values it takes, and only its own call fails.
 func (d *Data) Compare(ctx context.Context, g *Group) error {
 	own := d.list()
 	s, err := NewSegment(g, "files", sha256.Size+listSize, SegmentConfig{
@@ -28,26 +34,36 @@ func (d *Data) Compare(ctx context.Context, g *Group) error {
 			return different(own, list, g.cfg.Rank, g.source)
 		},
 	})
-	if err != nil || g.Inherits() || g.cfg.Total == 1 {
+	if err != nil || g.cfg.Total == 1 {
 		return err
 	}
-	if err := s.Scatter(ctx, own); err != nil {
-		return err
-	}
+	// A new rank takes over the number of rounds, so it enters the round if and only if its source has not.
 	var differs error
-	_, err = s.AtomicGather(ctx, func(in IncomingBytes) {
-		if differs == nil {
-			differs = different(own, in.Data, g.cfg.Rank, in.Rank)
+	for s.Iteration() == 0 {
+		if err := s.Scatter(ctx, own); err != nil {
+			return err
 		}
-	})
-	if err != nil {
+		if _, err := s.AtomicGather(ctx, func(in IncomingBytes) {
+			if differs == nil {
+				differs = different(own, in.Data, g.cfg.Rank, in.Rank)
+			}
+		}); err != nil {
+			return err
+		}
+	}
+	if differs != nil {
+		g.failJob(differs)
+		return differs
+	}
+	// A rank that went on after a round that the end of a membership has interrupted would send updates of the next vector,
+	// which hold up what the ranks in the round wait for.
+	if err := s.object.settle(ctx); err != nil {
 		return err
 	}
-	// A rank that returns an error leaves the job, so all ranks receive the lists first.
-	if err := g.Barrier(ctx); differs == nil {
-		return err
-	}
-	return differs
+	// The end of a membership may have kept lists from arriving. What describes an object is compared in each
+	// membership, so the digest of the list describes one that is never sent.
+	_, err = g.newObject(sameFiles, fmt.Sprintf(filesDigest+"=%x", own[:8]), 1, ObjectConfig{Graph: "ring"}, holder{})
+	return err
 }
 
 // list returns a digest of the names and sizes of the files, and as many of them as fit.

@@ -181,7 +181,9 @@ func (g *Group) Inherits() bool {
 }
 
 // Barrier waits until all ranks have called it as often as this one. All updates that were sent before have
-// arrived then. If the membership ends meanwhile, Barrier returns at once.
+// arrived then. If the membership ends meanwhile, Barrier returns at once. A rank that joins a running job has entered as
+// many barriers as the rank whose values it takes, but its program may be elsewhere: where ranks are replaced, rounds of a
+// vector with bsp, whose number a new rank takes over, separate the parts of a program.
 func (g *Group) Barrier(ctx context.Context) error {
 	g.custody.release()
 	defer g.custody.regain()
@@ -284,6 +286,16 @@ func (g *Group) blame(class events.Class, peer int, err error) {
 	why := strings.Join(strings.Fields(err.Error()), " ")
 	g.events.Add(events.Event{Kind: events.Failure, Class: class, Peer: peer, Name: why}, time.Now())
 	g.member.SetLeaveReason(why)
+}
+
+// failJob ends the job on all ranks, since this one's calls or data differ from those of another one. The server has the
+// reason before the calls of this rank end, as a program that leaves at once would be a loss to the others.
+func (g *Group) failJob(err error) {
+	g.blame(events.CallDiffers, -1, err)
+	if failed := g.member.Fail(g.ctx, err.Error(), ""); failed != nil {
+		g.cfg.Log.Debug("cannot tell the server that the job fails", "rank", g.cfg.Rank, "err", failed)
+	}
+	g.fail(err)
 }
 
 // fail ends all calls with an error, unless there was one before.

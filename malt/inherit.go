@@ -253,7 +253,7 @@ func (o *object) inherit() error {
 	}
 	delete(o.g.inherited, o.spec.ID)
 	if string(s.Description) != string(o.spec.Description) {
-		return fmt.Errorf("malt: object %d differs between rank %d and rank %d: %s: create the same objects in the same order on all ranks",
+		return fmt.Errorf("malt: object %d differs between rank %d and rank %d: %s",
 			o.spec.ID, o.g.cfg.Rank, o.g.source, explain(o.spec.Name, o.spec.Description, s.Description))
 	}
 	o.spec.Rounds.Store(s.Iteration)

@@ -47,10 +47,35 @@ func (g *Group) ended(err error) error {
 	return fmt.Errorf("malt: rank %d: the job counts this process as lost: %w; %s", g.cfg.Rank, err, advice)
 }
 
-// broken is a connection that has failed, or with rank < 0 a reason to end the job.
+// broken is a connection that has failed.
 type broken struct {
 	rank int
 	err  error
+}
+
+// endings has what may end a membership. Each channel has room for one value, and further ones are dropped.
+type endings struct {
+	broken chan broken
+	fatal  chan error // reasons to end the job
+}
+
+func newEndings() endings {
+	return endings{make(chan broken, 1), make(chan error, 1)}
+}
+
+// report adds a failed connection, or with rank < 0 a reason to end the job.
+func (e endings) report(rank int, err error) {
+	if rank < 0 {
+		select {
+		case e.fatal <- err:
+		default:
+		}
+		return
+	}
+	select {
+	case e.broken <- broken{rank, err}:
+	default:
+	}
 }
 
 // epoch connects the members of w, and carries their traffic until the server ends the epoch.
@@ -77,17 +102,11 @@ func (g *Group) epoch(w *client.Wiring, first bool) {
 	g.wiring, g.conns, g.live = w, conns, live
 	g.mu.Unlock()
 	g.mesh.Accept()
-	failures := make(chan broken, 1)
-	report := func(rank int, err error) {
-		select {
-		case failures <- broken{rank, err}:
-		default: // one is enough
-		}
-	}
+	failed := newEndings()
 	if err := conns.Connect(g.ctx); err != nil {
 		if !errors.Is(err, mesh.ErrOver) && g.ctx.Err() == nil {
-			report(conns.Unreachable(), err)
-			g.untilEnded(w, nil, failures)
+			failed.report(conns.Unreachable(), err)
+			g.untilEnded(w, nil, failed)
 		}
 		return
 	}
@@ -95,18 +114,18 @@ func (g *Group) epoch(w *client.Wiring, first bool) {
 	defer memory.Close()
 	c := carrier.New(carrier.Config{
 		Rank: g.cfg.Rank, Members: live, Tree: topo.Binary(len(live)), Conns: conns,
-		Tagged: g.cfg.mesh().Tagged(), DialTimeout: g.cfg.DialTimeout, Explain: explain, Fail: report, Log: g.cfg.Log,
+		Tagged: g.cfg.mesh().Tagged(), DialTimeout: g.cfg.DialTimeout, Explain: explain, Fail: failed.report, Log: g.cfg.Log,
 		Memory: memory.Memory, Barriers: &g.barriers, Traffic: g.traffic,
 	})
 	var pull sync.WaitGroup
 	ctx, cancel := context.WithCancel(g.ctx)
 	publish := func() {
 		if err := g.publish(c); err != nil {
-			report(-1, err)
+			failed.report(-1, err)
 		}
 	}
 	if err := g.begin(c); err != nil {
-		report(-1, err)
+		failed.report(-1, err)
 	} else if g.progress.hasValues() {
 		publish()
 	} else {
@@ -118,7 +137,7 @@ func (g *Group) epoch(w *client.Wiring, first bool) {
 			}
 		})
 	}
-	g.untilEnded(w, c, failures)
+	g.untilEnded(w, c, failed)
 	cancel()
 	pull.Wait()
 	g.mu.Lock()

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/internal/members"
-	"github.com/gvw-project/gvw/internal/monitor/events"
 	"github.com/gvw-project/gvw/malt/graph"
 	"github.com/gvw-project/gvw/malt/internal/carrier"
 	"github.com/gvw-project/gvw/malt/internal/pace"
@@ -115,23 +114,36 @@ func (g *Group) newObject(name, shape string, size int, c ObjectConfig, values h
 		Name: name, Size: size, Mode: mode, Bound: bound, Depth: c.Depth, Queue: c.Queue, Full: c.Full,
 		Description: fmt.Appendf(nil, "name=%s %s graph=%x sync=%s", name, shape, digest[:6], c.Sync),
 	}}
+	differs, err := g.add(o)
+	if differs != nil {
+		g.failJob(differs)
+		err = differs
+	}
+	if err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// add adds an object to the group, and registers it with the current membership. With differs another rank has another
+// object of this number, which ends the job.
+func (g *Group) add(o *object) (differs, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.err != nil {
 		return nil, g.err
 	}
-	o.spec.ID, o.spec.Rounds = uint32(len(g.objects)), new(atomic.Uint64)
+	o.spec.ID, o.spec.Rounds, o.spec.Passed = uint32(len(g.objects)), new(atomic.Uint64), new(atomic.Uint64)
 	if err := o.inherit(); err != nil {
 		return nil, err
 	}
 	if g.carrier != nil {
 		if err := g.carrier.Register(o.among(g.live)); err != nil {
-			g.blame(events.CallDiffers, -1, err)
-			return nil, err
+			return err, nil
 		}
 	}
 	g.objects = append(g.objects, o)
-	return o, nil
+	return nil, nil
 }
 
 // among returns the object's description for some members.
@@ -151,16 +163,21 @@ func (o *object) among(live members.Set) carrier.Spec {
 }
 
 // explain names the first field in which two descriptions differ.
-func explain(_ string, ours, theirs []byte) string {
+func explain(object string, ours, theirs []byte) string {
+	const advice = "create the same objects in the same order on all ranks"
 	a, b := strings.Fields(string(ours)), strings.Fields(string(theirs))
 	for i := range min(len(a), len(b)) {
-		if a[i] != b[i] {
-			name, value, _ := strings.Cut(a[i], "=")
-			other := strings.TrimPrefix(b[i], name+"=")
-			return fmt.Sprintf("%s is %s and %s", name, value, other)
+		if a[i] == b[i] {
+			continue
 		}
+		name, value, _ := strings.Cut(a[i], "=")
+		other := strings.TrimPrefix(b[i], name+"=")
+		if object == sameFiles && name == filesDigest {
+			return "they have different data, by the names or sizes of the files: give all ranks the same files"
+		}
+		return fmt.Sprintf("%s is %s and %s: %s", name, value, other, advice)
 	}
-	return fmt.Sprintf("%q and %q", ours, theirs)
+	return fmt.Sprintf("%q and %q: %s", ours, theirs, advice)
 }
 
 // scatter sends an update that fill makes.
@@ -207,6 +224,23 @@ func (o *object) gather(ctx context.Context, whole bool, use func([]carrier.Arri
 		o.g.progress.reach(stepMerged)
 	}
 	return err
+}
+
+// settle waits until all ranks have sent as many rounds as this one, also if the membership ends meanwhile. The object's
+// synchrony is "bsp".
+func (o *object) settle(ctx context.Context) error {
+	o.g.custody.release()
+	defer o.g.custody.regain()
+	for last := (*carrier.Carrier)(nil); ; {
+		c, err := o.g.current(ctx, last)
+		if err != nil {
+			return err
+		}
+		if err = c.Settle(ctx, o.spec.ID); !errors.Is(err, carrier.ErrOver) {
+			return err
+		}
+		last = c
+	}
 }
 
 // iteration returns the number of updates that this rank has sent, in all memberships.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/internal/clock"
-	"github.com/gvw-project/gvw/internal/monitor/events"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/malt/internal/carrier"
@@ -26,7 +25,7 @@ const (
 
 // untilEnded watches the connections of c until the server ends the epoch of w. It reports broken ones to the server,
 // which decides whose loss they are. c is nil if the epoch has no traffic.
-func (g *Group) untilEnded(w *client.Wiring, c *carrier.Carrier, failures <-chan broken) {
+func (g *Group) untilEnded(w *client.Wiring, c *carrier.Carrier, failed endings) {
 	ctx, cancel := context.WithCancel(g.ctx)
 	var asks sync.WaitGroup // an answer may take 1 s, and the next membership does not wait for it
 	defer asks.Wait()
@@ -42,13 +41,10 @@ func (g *Group) untilEnded(w *client.Wiring, c *carrier.Carrier, failures <-chan
 			return
 		case <-g.ctx.Done():
 			return
-		case f := <-failures:
-			if f.rank < 0 {
-				g.blame(events.CallDiffers, -1, f.err)
-				g.fail(f.err)
-				_ = g.member.Fail(g.ctx, f.err.Error(), "") // the other ranks learn it from the server
-				return
-			}
+		case err := <-failed.fatal:
+			g.failJob(err)
+			return
+		case f := <-failed.broken:
 			m.Failed(f.rank, f.err)
 		case <-ticker.C:
 		}

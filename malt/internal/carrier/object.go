@@ -112,6 +112,6 @@ func (o *object) mismatch(self, rank int, theirs []byte, explain func(name strin
 	if string(o.Description) == string(theirs) {
 		return nil
 	}
-	return fmt.Errorf("malt: object %d differs between rank %d and rank %d: %s: create the same objects in the same order on all ranks",
+	return fmt.Errorf("malt: object %d differs between rank %d and rank %d: %s",
 		o.ID, self, rank, explain(o.Name, o.Description, theirs))
 }
