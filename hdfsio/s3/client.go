@@ -131,6 +131,11 @@ func (c *Client) check(resp *http.Response, region string) error {
 		}
 		return &regionError{here}
 	}
+	if denied := resp.StatusCode == http.StatusForbidden || resp.StatusCode == http.StatusUnauthorized; denied && resp.Request.Header.Get("Authorization") == "" {
+		if err := c.credentials.again(); err != nil {
+			return err
+		}
+	}
 	e := &Error{StatusError: web.StatusError{Code: resp.StatusCode, Status: resp.Status}}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
 	if err != nil || xml.Unmarshal(body, e) != nil || e.Name == "" {

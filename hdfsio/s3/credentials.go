@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
@@ -20,12 +21,19 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/hdfsio/remote"
+	"github.com/gvw-project/gvw/hdfsio/web"
 )
 
 const (
 	// roleTimeout is the limit for each request for the credentials of a role. A machine without
 	// roles may not respond at all.
 	roleTimeout = 2 * time.Second
+	// tokenTries and tokenTimeout limit the requests for a token of the machine's metadata service. A
+	// machine without this service waits at most tokenTimeout.
+	tokenTries   = 3
+	tokenTimeout = 3 * time.Second
+	// tokenPause is the time before the second of these requests; it doubles before the third.
+	tokenPause = 100 * time.Millisecond
 	// renewBefore is the time before the end of credentials at which they are renewed.
 	renewBefore = 5 * time.Minute
 	// retryAfter is the time after a failed renewal during which old keys are used without another attempt.
@@ -50,6 +58,7 @@ type chain struct {
 	mu   sync.Mutex
 	keys keys
 	look time.Time // time at which keys are looked for again; zero with keys: never
+	more bool      // whether again has looked since get found no keys
 }
 
 func newChain(env func(string) string) *chain {
@@ -60,6 +69,40 @@ func newChain(env func(string) string) *chain {
 func (c *chain) get() (keys, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.current()
+}
+
+// again looks for keys after the server has refused a request without keys. It returns nil if there are
+// still none, and otherwise the error of that request. It looks only once after get has found no keys, so
+// that not every refusal has to wait for a service that does not exist.
+func (c *chain) again() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.keys.id == "" && !c.more {
+		c.look = time.Time{}
+		if _, err := c.current(); err != nil {
+			return err
+		}
+		c.more = true
+	}
+	if c.keys.id == "" {
+		return nil
+	}
+	return &lateKeysError{}
+}
+
+// lateKeysError reports a request without keys that was refused before keys were found. The next request has keys.
+type lateKeysError struct{}
+
+func (*lateKeysError) Error() string {
+	return "the request was refused because it had no credentials, which are found now"
+}
+
+// Transient reports true.
+func (*lateKeysError) Transient() bool { return true }
+
+// current returns the keys, and looks for new ones if that is due. The caller holds c.mu.
+func (c *chain) current() (keys, error) {
 	now := time.Now()
 	if now.Before(c.look) || c.look.IsZero() && c.keys.id != "" {
 		return c.keys, nil
@@ -78,7 +121,7 @@ func (c *chain) get() (keys, error) {
 	c.keys, c.look = k, time.Time{}
 	switch {
 	case k.id == "":
-		c.look = now.Add(noneFor)
+		c.look, c.more = now.Add(noneFor), false
 	case !k.until.IsZero():
 		c.look = k.until.Add(-renewBefore)
 	}
@@ -188,7 +231,7 @@ func (c *chain) webIdentity() (k keys, err error) {
 		"Action": {"AssumeRoleWithWebIdentity"}, "Version": {"2011-06-15"}, "RoleArn": {c.env("AWS_ROLE_ARN")},
 		"RoleSessionName": {cmp.Or(c.env("AWS_ROLE_SESSION_NAME"), "gvw")}, "WebIdentityToken": {strings.TrimSpace(string(token))},
 	}
-	text, err := c.fetch(http.MethodPost, base+"/", http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}, strings.NewReader(form.Encode()))
+	text, err := c.fetch(context.Background(), http.MethodPost, base+"/", http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}, strings.NewReader(form.Encode()))
 	if err != nil {
 		return k, fmt.Errorf("the web identity in %s: %w", file, err)
 	}
@@ -221,7 +264,7 @@ func (c *chain) container() (k keys, err error) {
 		}
 		token = strings.TrimSpace(string(text))
 	}
-	text, err := c.fetch(http.MethodGet, at, http.Header{"Authorization": {token}}, nil)
+	text, err := c.fetch(context.Background(), http.MethodGet, at, http.Header{"Authorization": {token}}, nil)
 	if err != nil {
 		return k, fmt.Errorf("the role of the container: %w", err)
 	}
@@ -235,22 +278,39 @@ func (c *chain) machine() (k keys, err error) {
 		return k, nil
 	}
 	base := cmp.Or(c.env("AWS_EC2_METADATA_SERVICE_ENDPOINT"), "http://169.254.169.254")
-	token, err := c.fetch(http.MethodPut, base+"/latest/api/token", http.Header{"X-aws-ec2-metadata-token-ttl-seconds": {"300"}}, nil)
+	token, err := c.machineToken(base)
 	if err != nil {
 		return k, c.lost(err)
 	}
 	const roles = "/latest/meta-data/iam/security-credentials/"
 	header := http.Header{"X-aws-ec2-metadata-token": {string(token)}}
-	role, err := c.fetch(http.MethodGet, base+roles, header, nil)
-	if err != nil {
+	role, err := c.fetch(context.Background(), http.MethodGet, base+roles, header, nil)
+	switch {
+	case err != nil && remote.Transient(err): // there is a service, so there may be a role
+		return k, fmt.Errorf("the role of the machine: %w", err)
+	case err != nil:
 		return k, c.lost(err) // or the machine has no role
 	}
 	name, _, _ := strings.Cut(strings.TrimSpace(string(role)), "\n")
-	text, err := c.fetch(http.MethodGet, base+roles+name, header, nil)
+	text, err := c.fetch(context.Background(), http.MethodGet, base+roles+name, header, nil)
 	if err != nil {
 		return k, fmt.Errorf("the role %s of the machine: %w", name, err)
 	}
 	return parseRole(text)
+}
+
+// machineToken returns a token of the metadata service. A service may miss a request or refuse it for a moment.
+func (c *chain) machineToken(base string) (token []byte, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), tokenTimeout)
+	defer cancel()
+	for try := range tokenTries {
+		token, err = c.fetch(ctx, http.MethodPut, base+"/latest/api/token", http.Header{"X-aws-ec2-metadata-token-ttl-seconds": {"300"}}, nil)
+		if err == nil || !remote.Transient(err) || try == tokenTries-1 || ctx.Err() != nil {
+			break
+		}
+		time.Sleep(tokenPause << try)
+	}
+	return token, err
 }
 
 // lost returns err if there were keys, nil otherwise.
@@ -275,8 +335,8 @@ func parseRole(text []byte) (keys, error) {
 
 // fetch makes a request and returns the body of the response. Errors are without the URL, which may
 // have a secret.
-func (c *chain) fetch(method, at string, header http.Header, body io.Reader) ([]byte, error) {
-	req, err := http.NewRequest(method, at, body)
+func (c *chain) fetch(ctx context.Context, method, at string, header http.Header, body io.Reader) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, method, at, body)
 	if err != nil {
 		return nil, withoutURL(err)
 	}
@@ -288,7 +348,10 @@ func (c *chain) fetch(method, at string, header http.Header, body io.Reader) ([]
 	defer resp.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 	if err == nil && resp.StatusCode != http.StatusOK {
-		err = fmt.Errorf("the server responded %s", resp.Status)
+		refused := &web.StatusError{Code: resp.StatusCode, Status: resp.Status}
+		if err = refused; !refused.Transient() {
+			err = errors.New(refused.Error()) // no fs.ErrPermission or fs.ErrNotExist, which are about the object
+		}
 	}
 	return text, err
 }

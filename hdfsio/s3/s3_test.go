@@ -29,11 +29,12 @@ type server struct {
 	backend *s3mem.Backend
 	url     string
 
-	mu     sync.Mutex
-	fail   []int             // status codes of the next responses
-	logins []string          // of the requests
-	region string            // the bucket's; empty: any
-	paths  map[string][]byte // responses of other services
+	mu      sync.Mutex
+	fail    []int             // status codes of the next responses
+	logins  []string          // of the requests
+	region  string            // the bucket's; empty: any
+	private bool              // requests without a login are refused
+	paths   map[string][]byte // responses of other services
 }
 
 func start(t *testing.T, objects map[string]string) *server {
@@ -53,7 +54,7 @@ func start(t *testing.T, objects map[string]string) *server {
 		if len(s.fail) > 0 {
 			code, s.fail = s.fail[0], s.fail[1:]
 		}
-		region, service := s.region, s.paths[r.Method+" "+r.URL.Path]
+		region, private, service := s.region, s.private, s.paths[r.Method+" "+r.URL.Path]
 		s.mu.Unlock()
 		switch {
 		case service != nil:
@@ -64,6 +65,9 @@ func start(t *testing.T, objects map[string]string) *server {
 		case region != "" && !strings.Contains(r.Header.Get("Authorization"), "/"+region+"/s3/"):
 			w.Header().Set("X-Amz-Bucket-Region", region)
 			w.WriteHeader(http.StatusMovedPermanently)
+		case private && r.Header.Get("Authorization") == "":
+			w.WriteHeader(http.StatusForbidden)
+			fmt.Fprintf(w, "<Error><Code>AccessDenied</Code><Message>Access Denied.</Message></Error>")
 		default:
 			next.ServeHTTP(w, r)
 		}
