@@ -64,7 +64,7 @@ func there(res *http.Response) (string, error) {
 	}
 	u, err := res.Request.URL.Parse(to)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return "", fmt.Errorf("the name node redirects to %q, which is not a valid address", to)
+		return "", &redirectError{withoutQuery(to)}
 	}
 	if res.Request.URL.Scheme == "https" && u.Scheme != "https" {
 		return "", fmt.Errorf("the name node uses TLS, but redirects to %s without it", u.Host)
@@ -74,7 +74,7 @@ func there(res *http.Response) (string, error) {
 
 // atNode adds the data node to an error: its name may be known only in the cluster.
 func atNode(to string, err error) error {
-	_, host, _ := strings.Cut(to, "://")
+	_, host, _ := strings.Cut(withoutQuery(to), "://")
 	host, _, _ = strings.Cut(host, "/")
 	return fmt.Errorf("data node %s: %w", host, err)
 }

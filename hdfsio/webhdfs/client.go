@@ -100,14 +100,14 @@ func New(cfg Config) (*Client, error) {
 // client returns a client for HTTP whose connections have the limit idle.
 func (c Config) client(idle time.Duration) *http.Client {
 	return &http.Client{
-		Transport: &http.Transport{
+		Transport: transport{&http.Transport{
 			DialContext:           remote.Dialer{Idle: idle, Connect: c.connect}.Dial,
 			TLSClientConfig:       c.Roots,
 			TLSHandshakeTimeout:   15 * time.Second,
 			ResponseHeaderTimeout: idle,
 			IdleConnTimeout:       30 * time.Second,
 			DisableCompression:    true,
-		},
+		}},
 		// Redirects are followed explicitly: they lead from a name node to a data node,
 		// once, and data is sent only there.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

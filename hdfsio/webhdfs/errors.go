@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/gvw-project/gvw/hdfsio/remote"
 )
@@ -21,6 +22,8 @@ func (c *Client) silent(err error) error {
 		if u, perr := url.Parse(e.URL); perr == nil {
 			u.RawQuery, u.Path, u.RawPath = "", "", ""
 			e.URL = u.String()
+		} else {
+			e.URL = withoutQuery(e.URL)
 		}
 	}
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
@@ -28,6 +31,41 @@ func (c *Client) silent(err error) error {
 	}
 	return err
 }
+
+// withoutQuery returns a URL, which need not be valid, up to its query, which contains the token.
+func withoutQuery(u string) string {
+	u, _, _ = strings.Cut(u, "?")
+	return u
+}
+
+// transport is an http.Transport whose errors do not have the token of a redirect. It fails if it
+// gets a redirect to an invalid URL, because the error of http.Client would have this URL.
+type transport struct{ *http.Transport }
+
+func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	res, err := t.Transport.RoundTrip(req)
+	if err != nil {
+		if strings.Contains(err.Error(), "delegation=") { // net/http quotes headers that it cannot parse
+			err = errors.New("the response has a malformed header")
+		}
+		return nil, err
+	}
+	if to := res.Header.Get("Location"); to != "" {
+		if _, err := req.URL.Parse(to); err != nil {
+			_ = res.Body.Close() // the error is more specific
+			return nil, &redirectError{withoutQuery(to)}
+		}
+	}
+	return res, nil
+}
+
+// redirectError reports a redirect that cannot be followed. A retry would get the same one.
+type redirectError struct{ to string } // without the query
+
+func (e *redirectError) Error() string {
+	return fmt.Sprintf("got a redirect to %q, want a URL of a data node", e.to)
+}
+func (e *redirectError) Transient() bool { return false }
 
 // certificateError reports a server whose certificate is not accepted. A retry would get the same one.
 type certificateError struct{ error }

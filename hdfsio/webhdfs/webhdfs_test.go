@@ -125,6 +125,47 @@ func TestStrangeServers(t *testing.T) {
 	}
 }
 
+// No error has the token, whatever the address of the name node or that of a redirect.
+func TestInvalidAddresses(t *testing.T) {
+	const token = "c2VjcmV0"
+	for node, want := range map[string]string{"nn:http": "nn:http", "nn nn:9870": "nn nn:9870"} {
+		_, err := newFS(t, Config{Nodes: []string{node}, Token: token}, t.Output()).Stat(t.Context(), "webhdfs://fake/")
+		if err == nil || strings.Contains(err.Error(), token) || !strings.Contains(err.Error(), want) {
+			t.Errorf("a name node %q: got %v, want the address without the token", node, err)
+		}
+	}
+	dead := newFake(t)
+	dead.data.Close()
+	for to, test := range map[string]struct {
+		want  string
+		later bool // a retry may succeed
+	}{
+		"http://dn:x/file?op=OPEN&delegation=": {want: "http://dn:x/file"},
+		"ftp://dn/file?op=OPEN&delegation=":    {want: "ftp://dn/file"},
+		"http://dn\x7f/?delegation=":           {"malformed header", true},
+		dead.data.URL + "?delegation=":         {"data node 127.0.0.1", true},
+	} {
+		for _, status := range []int{http.StatusTemporaryRedirect, http.StatusMultipleChoices} {
+			name := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Location", to+token)
+				w.WriteHeader(status)
+			}))
+			t.Cleanup(name.Close)
+			c, err := New(Config{Nodes: []string{name.Listener.Addr().String()}, Token: token})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, read := c.Open("/file", 0)
+			write := c.Put("/file", strings.NewReader("x"), 0o600)
+			for _, err := range []error{read, write} {
+				if err == nil || strings.Contains(err.Error(), token) || !strings.Contains(err.Error(), test.want) || remote.Transient(err) != test.later {
+					t.Errorf("%d, a redirect to %q: got %v, want %q without the token, transient: %v", status, to, err, test.want, test.later)
+				}
+			}
+		}
+	}
+}
+
 // With TLS, every connection uses it: a redirect to a data node without TLS is not followed,
 // and a data node with an unknown authority gets no request.
 func TestTLS(t *testing.T) {
