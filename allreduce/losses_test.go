@@ -4,6 +4,7 @@ package allreduce
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -160,7 +161,7 @@ func (c *memoryCheckpoints) Load(step uint64, read func(io.Reader) error) error 
 	return read(bytes.NewReader(c.state))
 }
 
-func (c *memoryCheckpoints) Save(at client.Point, write func(io.Writer) error, lease func() error) error {
+func (c *memoryCheckpoints) Save(_ context.Context, at client.Point, write func(io.Writer) error, lease func() error) error {
 	var b bytes.Buffer
 	if err := write(&b); err != nil {
 		return err

@@ -4,6 +4,7 @@ package checkpoint
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"log/slog"
@@ -36,7 +37,7 @@ func allowed() error { return nil }
 
 func save(t *testing.T, s *Store, at client.Point, state string) {
 	t.Helper()
-	err := s.Save(at, func(w io.Writer) error {
+	err := s.Save(t.Context(), at, func(w io.Writer) error {
 		_, err := io.WriteString(w, state)
 		return err
 	}, allowed)
@@ -275,7 +276,7 @@ func TestFailedSaveLeavesNoFile(t *testing.T) {
 	s, _ := store(t)
 	save(t, s, point(1, 1), "before")
 	full := errors.New("disk full")
-	err := s.Save(point(1, 2), func(w io.Writer) error {
+	err := s.Save(t.Context(), point(1, 2), func(w io.Writer) error {
 		_, _ = io.WriteString(w, "half")
 		return full
 	}, allowed)
@@ -287,11 +288,73 @@ func TestFailedSaveLeavesNoFile(t *testing.T) {
 	}
 }
 
+// The end of the job ends Save between two calls of the file system, and a commit that is retried. It leaves no file.
+func TestSaveEndsWithTheJob(t *testing.T) {
+	finished := errors.New("the job has finished")
+	for what, end := range map[string]func(s *Store, cancel func()) func(io.Writer) error{
+		"during the write of the state": func(_ *Store, cancel func()) func(io.Writer) error {
+			return func(w io.Writer) error {
+				cancel()
+				_, err := w.Write(make([]byte, 2*blockSize))
+				return err
+			}
+		},
+		"before the commit": func(_ *Store, cancel func()) func(io.Writer) error {
+			return func(io.Writer) error {
+				cancel()
+				return nil
+			}
+		},
+		"during the commit": func(s *Store, cancel func()) func(io.Writer) error {
+			s.FS = retrying{s.FS, cancel}
+			return func(io.Writer) error { return nil }
+		},
+	} {
+		s, _ := store(t)
+		save(t, s, point(1, 1), "before")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		err := s.Save(ctx, point(1, 2), end(s, func() { cancel(finished) }), allowed)
+		if !errors.Is(err, finished) {
+			t.Errorf("%s: got %v, want %v", what, err, finished)
+		}
+		if got := strings.Join(names(t, s), " "); got != "g0.e1.1.s1" {
+			t.Errorf("%s: left are %s", what, got)
+		}
+	}
+}
+
+// retrying is a file system whose commits fail when the context of Create has ended, as those of package remote.
+type retrying struct {
+	hdfsio.FS
+	committing func()
+}
+
+func (r retrying) Create(ctx context.Context, name string) (hdfsio.File, error) {
+	f, err := r.FS.Create(ctx, name)
+	return retryingFile{f, ctx, r.committing}, err
+}
+
+type retryingFile struct {
+	hdfsio.File
+	ctx        context.Context
+	committing func()
+}
+
+func (f retryingFile) Commit() error {
+	f.committing()
+	select {
+	case <-f.ctx.Done():
+		return context.Cause(f.ctx)
+	case <-time.After(time.Minute):
+		return f.File.Commit()
+	}
+}
+
 // Without the lease, Save does not remove other checkpoints.
 func TestWithoutALeaseNothingIsRemoved(t *testing.T) {
 	s, _ := store(t)
 	for step := uint64(1); step < 5; step++ {
-		if err := s.Save(point(1, step), func(io.Writer) error { return nil }, func() error { return errors.New("no lease") }); err != nil {
+		if err := s.Save(t.Context(), point(1, step), func(io.Writer) error { return nil }, func() error { return errors.New("no lease") }); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -5,6 +5,7 @@ package checkpoint
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -101,6 +102,19 @@ func newWriter(out io.Writer, h header) (*writer, error) {
 	w.Writer = bufio.NewWriterSize(blocks{w}, blockSize)
 	_, err := out.Write(h.appendTo(nil))
 	return w, err
+}
+
+// untilEnd is an io.Writer that fails when ctx has ended.
+type untilEnd struct {
+	ctx context.Context
+	w   io.Writer
+}
+
+func (u untilEnd) Write(p []byte) (int, error) {
+	if err := context.Cause(u.ctx); err != nil {
+		return 0, err
+	}
+	return u.w.Write(p)
 }
 
 // blocks is an io.Writer that cuts its input into blocks.

@@ -51,6 +51,16 @@ func (s *Store) context() context.Context {
 	return s.Context
 }
 
+// contextOf returns a context that ends with ctx and with that of the rank.
+func (s *Store) contextOf(ctx context.Context) (context.Context, context.CancelFunc) {
+	both, cancel := context.WithCancelCause(s.context())
+	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+	return both, func() {
+		stop()
+		cancel(nil)
+	}
+}
+
 var _ allreduce.Checkpoints = (*Store)(nil)
 
 // found is a complete checkpoint, or one that cannot be read.
@@ -150,20 +160,25 @@ func (s *Store) Load(step uint64, read func(io.Reader) error) error {
 }
 
 // Save writes a checkpoint. If lease allows it, Save then removes all but the newest ones,
-// which another attempt may need.
-func (s *Store) Save(at client.Point, write func(io.Writer) error, lease func() error) error {
+// which another attempt may need. The end of ctx ends Save between two calls of the file system.
+func (s *Store) Save(ctx context.Context, at client.Point, write func(io.Writer) error, lease func() error) error {
+	both, cancel := s.contextOf(ctx)
+	defer cancel()
 	h := header{options: s.owner.Options, at: at, generation: s.owner.Generation, run: s.owner.Run, text: s.owner.Text}
 	name := s.nameOf(h)
-	out, err := s.FS.Create(s.context(), name)
+	out, err := s.FS.Create(both, name)
 	if err != nil {
 		return fmt.Errorf("checkpoint %s: %w", name, err)
 	}
-	w, err := newWriter(out, h)
+	w, err := newWriter(untilEnd{ctx, out}, h)
 	if err == nil {
 		err = write(w)
 	}
 	if err == nil {
 		err = w.close()
+	}
+	if err == nil {
+		err = context.Cause(ctx)
 	}
 	if err == nil {
 		err = out.Commit()
@@ -173,18 +188,18 @@ func (s *Store) Save(at client.Point, write func(io.Writer) error, lease func() 
 	}
 	s.whole = append(slices.DeleteFunc(s.whole, func(f found) bool { return f.name == name }), found{name: name, header: h})
 	s.sort()
-	if err := lease(); err != nil {
-		return nil // the holder of the lease removes them
+	if err := lease(); err != nil || ctx.Err() != nil {
+		return nil // the holder of the lease removes them, or Clear
 	}
-	return s.prune()
+	return s.prune(both)
 }
 
 // prune removes all checkpoints of this run but the newest. Only complete ones count,
 // because a job cannot continue from a damaged one.
-func (s *Store) prune() error {
+func (s *Store) prune(ctx context.Context) error {
 	mine := s.mine()
 	for _, f := range mine[:max(0, len(mine)-keep)] {
-		if err := s.remove(f.name); err != nil {
+		if err := s.remove(ctx, f.name); err != nil {
 			return err
 		}
 		s.whole = slices.DeleteFunc(s.whole, func(g found) bool { return g.name == f.name })
@@ -212,15 +227,15 @@ func (s *Store) Clear() error {
 	var errs []error
 	for _, info := range infos {
 		if h, err := s.headerOf(info.Name); err == nil && s.mismatch(h) == nil {
-			errs = append(errs, s.remove(info.Name))
+			errs = append(errs, s.remove(s.context(), info.Name))
 		}
 	}
 	s.whole = nil
 	return errors.Join(append(errs, removeUnfinished(s.FS, s.Path, s.owner.Run))...)
 }
 
-func (s *Store) remove(name string) error {
-	if err := s.FS.Remove(s.context(), name); err != nil && !errors.Is(err, fs.ErrNotExist) { // another attempt may have removed it
+func (s *Store) remove(ctx context.Context, name string) error {
+	if err := s.FS.Remove(ctx, name); err != nil && !errors.Is(err, fs.ErrNotExist) { // another attempt may have removed it
 		return fmt.Errorf("cannot remove an old checkpoint: %w", err)
 	}
 	return nil

@@ -4,6 +4,7 @@ package recovery
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -26,8 +27,9 @@ type Checkpoints interface {
 	// read means that the state has been removed.
 	Load(step uint64, read func(io.Reader) error) error
 	// Save stores a state. It removes older states only while lease returns nil, so that an
-	// attempt that has been replaced removes nothing.
-	Save(at client.Point, write func(io.Writer) error, lease func() error) error
+	// attempt that has been replaced removes nothing. ctx ends when the job has finished: a state that
+	// is not stored by then is not needed any more.
+	Save(ctx context.Context, at client.Point, write func(io.Writer) error, lease func() error) error
 	// Clear removes all states of a job that has finished.
 	Clear() error
 }
@@ -103,7 +105,7 @@ type checkpointCopy struct {
 
 // write writes the newest copy, unless another call does, which then also writes this one.
 func (s *Steps) write() {
-	for s.unwritten.Load() != nil {
+	for s.unwritten.Load() != nil && s.unfinished.Err() == nil {
 		select {
 		case s.saving <- struct{}{}:
 		default:
@@ -121,17 +123,24 @@ func (s *Steps) keep(k *checkpointCopy) {
 	began := time.Now()
 	mark := s.cfg.Events.Begin(events.Event{Kind: events.Checkpoint, Number: k.at.Step, Peer: -1}, began)
 	defer s.cfg.Events.End(mark)
-	err := s.cfg.Checkpoints.Save(k.at, k.writeTo, func() error {
+	err := s.cfg.Checkpoints.Save(s.unfinished, k.at, k.writeTo, func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), leaseWithin)
 		defer cancel()
 		return s.job.Server().Lease(ctx)
 	})
+	if err != nil && s.unfinished.Err() != nil {
+		s.cfg.Log.Debug("checkpoint omitted, because the job has finished", "rank", s.cfg.Rank, "step", k.at.Step, "error", err)
+		return
+	}
 	if err != nil {
 		s.cfg.Log.Error("cannot keep a checkpoint, working on without it", "rank", s.cfg.Rank, "step", k.at.Step, "error", err)
 		return
 	}
 	s.cfg.Log.Debug("checkpoint kept", "rank", s.cfg.Rank, "step", k.at.Step, "seconds", time.Since(began).Seconds())
 }
+
+// errFinished ends the write of a checkpoint.
+var errFinished = errors.New("the job has finished")
 
 // load takes the state from a checkpoint.
 func (s *Steps) load(w *client.Wiring) error {
@@ -159,11 +168,13 @@ func (s *Steps) load(w *client.Wiring) error {
 	return nil
 }
 
-// Clear removes the checkpoints of a job that has finished.
+// Clear removes the checkpoints of a job that has finished. It ends the write of one, and waits for the call of the
+// file system that is under way.
 func (s *Steps) Clear() {
 	if !s.keepsCheckpoints() {
 		return
 	}
+	s.finish(errFinished)
 	ticker := time.NewTicker(engine.SayEvery)
 	defer ticker.Stop()
 	for began, written := time.Now(), false; !written; { // the last one may be under way: Close waits for it, too

@@ -38,8 +38,11 @@ type Steps struct {
 	saving chan struct{} // full while a checkpoint is written, and when the job has finished
 	// unwritten is the newest copy of the state that no checkpoint has yet.
 	unwritten atomic.Pointer[checkpointCopy]
-	machine   State       // nil: none yet
-	live      members.Set // the members of the last Shrink of the machine; nil: not known
+	// unfinished ends when the job has finished.
+	unfinished context.Context
+	finish     context.CancelCauseFunc // ends unfinished
+	machine    State                   // nil: none yet
+	live       members.Set             // the members of the last Shrink of the machine; nil: not known
 
 	mu        sync.Mutex
 	completed client.Point
@@ -58,7 +61,9 @@ var _ client.StepTracker = (*Steps)(nil)
 
 // New returns the steps of a rank at the beginning of its job.
 func New(cfg Config, job Job) *Steps {
-	return &Steps{cfg: cfg, job: job, saving: make(chan struct{}, 1)}
+	s := &Steps{cfg: cfg, job: job, saving: make(chan struct{}, 1)}
+	s.unfinished, s.finish = context.WithCancelCause(context.Background())
+	return s
 }
 
 // SetRank gives a spare the rank that the server has assigned to it, before the first epoch.
