@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -45,13 +44,15 @@ func AppendDiff(dst []byte, a, b *model.Regressor, names *Names, n int) []byte {
 	for _, x := range rows {
 		va, vb := float64(x.a), float64(x.b)
 		aa, bb, ab = aa+va*va, bb+vb*vb, ab+va*vb
-		distance += (va - vb) * (va - vb)
+		if !same(x.a, x.b) { // the difference of two infinite weights is not a number
+			distance += (va - vb) * (va - vb)
+		}
 		switch {
 		case x.b == 0:
 			onlyA++
 		case x.a == 0:
 			onlyB++
-		case x.a != x.b:
+		case !same(x.a, x.b):
 			differ++
 		}
 	}
@@ -69,7 +70,7 @@ func AppendDiff(dst []byte, a, b *model.Regressor, names *Names, n int) []byte {
 	}
 	dst = append(dst, '\n')
 
-	rows = slices.DeleteFunc(rows, func(x *row) bool { return x.a == x.b })
+	rows = slices.DeleteFunc(rows, func(x *row) bool { return same(x.a, x.b) })
 	slices.SortStableFunc(rows, func(x, y *row) int { return -cmp.Compare(abs(x.a-x.b), abs(y.a-y.b)) })
 	if n >= 0 {
 		rows = rows[:min(n, len(rows))]
@@ -120,7 +121,7 @@ func appendHeaders(dst []byte, a, b *model.Regressor) []byte {
 	line("ngram", strings.Join(a.NGrams, " "), strings.Join(b.NGrams, " "))
 	line("skips", strings.Join(a.Skips, " "), strings.Join(b.Skips, " "))
 	line("state", state(a), state(b))
-	if a.Resume != nil && b.Resume != nil && a.Resume.T == b.Resume.T && !reflect.DeepEqual(a.Resume, b.Resume) {
+	if a.Resume != nil && b.Resume != nil && same(a.Resume.T, b.Resume.T) && !sameSums(a.Resume, b.Resume) {
 		dst = append(dst, "state      other sums over the examples differ\n"...)
 	}
 	if len(a.Section) != len(b.Section) {
@@ -130,6 +131,13 @@ func appendHeaders(dst []byte, a, b *model.Regressor) []byte {
 	}
 	return dst
 }
+
+// same reports whether two numbers are equal. NaN equals itself here: it is as wrong in both models.
+func same[F float32 | float64](a, b F) bool { return a == b || a != a && b != b }
+
+// sameSums reports whether all sums over the examples are the same. The texts of two floats are equal only
+// if the floats are, or if both are NaN.
+func sameSums(a, b *model.Resume) bool { return fmt.Sprint(*a) == fmt.Sprint(*b) }
 
 // appendFloats appends the number of floats beside the weights that differ. If one model has fewer floats, the line of
 // the state or that of the options shows it.
@@ -142,7 +150,7 @@ func appendFloats(dst []byte, a, b *model.Regressor) []byte {
 	x, y := a.Weights, b.Weights
 	for i := range min(len(x.Data)/max(x.Stride, 1), len(y.Data)/max(y.Stride, 1)) {
 		for k := 1; k < len(fa); k++ {
-			if x.Data[i*x.Stride+fa[k]] != y.Data[i*y.Stride+fb[k]] {
+			if !same(x.Data[i*x.Stride+fa[k]], y.Data[i*y.Stride+fb[k]]) {
 				n++
 			}
 		}

@@ -3,6 +3,7 @@
 package inspect
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -144,6 +145,30 @@ distance   7.63217, cosine 0.213809
 		r := state()
 		d.change(r)
 		if diff := cmp.Diff(d.want, string(AppendDiff(nil, state(), r, nil, 5))); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+	odd := func(t, sum float64, weight, other float32) *model.Regressor {
+		r := small()
+		r.Resume = &model.Resume{T: t, SumLoss: sum, Models: []model.ModelSums{{NormNormalizer: sum}}}
+		r.Weights = model.View{Data: make([]float32, 16), Stride: 2, Slots: []int{0, 1}}
+		r.Weights.Data[4], r.Weights.Data[5] = weight, other
+		return r
+	}
+	none := math.NaN()
+	nan, inf := float32(none), float32(math.Inf(1))
+	for _, d := range []struct {
+		a, b *model.Regressor
+		want string
+	}{
+		{odd(none, none, nan, nan), odd(none, none, nan, nan), "the models are the same\n"},
+		{odd(1, none, 1, 0), odd(1, none, 1, 0), "the models are the same\n"},
+		{odd(1, 1, inf, inf), odd(1, 1, inf, inf), "the models are the same\n"},
+		{odd(none, 1, 1, 0), odd(1, 1, 1, 0), "state      t = NaN | t = 1\nweights    the same\n"},
+		{odd(none, 1, 1, 0), odd(none, none, 1, 0), "state      other sums over the examples differ\nweights    the same\n"},
+		{odd(1, 1, 1, nan), odd(1, 1, 1, 2), "floats     1 differ beside the weights, such as adaptive sums\nweights    the same\n"},
+	} {
+		if diff := cmp.Diff(d.want, string(AppendDiff(nil, d.a, d.b, nil, 5))); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}
