@@ -9,6 +9,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/internal/fault"
+	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
@@ -140,6 +141,9 @@ func (g *Group) unwatch(ctx context.Context) error {
 // atTheEnd converts an error of the server's client to one of this package. doing describes
 // what the rank was doing.
 func (g *Group) atTheEnd(doing string, err error) error {
+	if errors.Is(err, client.ErrClosed) {
+		return ErrClosed
+	}
 	w := Where{Rank: g.cfg.Rank}
 	if lost, ok := err.(*protocol.LostError); ok {
 		return engine.LostBy(w, lost)

@@ -131,6 +131,33 @@ func TestFailedDelivery(t *testing.T) {
 	})
 }
 
+// TestCloseDuringFinish checks that Close in another goroutine ends Done with ErrClosed, and that rank 0 keeps the
+// checkpoints of the job, which has not finished.
+func TestCloseDuringFinish(t *testing.T) {
+	for _, onLoss := range []OnLoss{Abort, Wait} {
+		kept := &memoryCheckpoints{state: []byte("after a step")}
+		cfg := Config{OnLoss: onLoss}
+		if onLoss == Wait {
+			cfg.Checkpoints = kept
+		}
+		inBubble(t, 2, cfg, func(t *testing.T, j *testJob, _ *mem.Network) {
+			j.ready()
+			g := j.groups[0]
+			closed := make(chan error, 1)
+			time.AfterFunc(time.Second, func() { closed <- g.Close() }) // rank 1 still trains
+			if err := g.Done(ctx); err != ErrClosed {
+				t.Errorf("on_loss %v: got %v, want ErrClosed", onLoss, err)
+			}
+			if err := <-closed; err != nil {
+				t.Errorf("on_loss %v: Close: %v", onLoss, err)
+			}
+			if kept.state == nil {
+				t.Errorf("on_loss %v: the checkpoints of the job were removed", onLoss)
+			}
+		})
+	}
+}
+
 // TestCollectiveAfterFinish checks that a collective after Finish, or after one that has failed, returns
 // an error.
 func TestCollectiveAfterFinish(t *testing.T) {

@@ -265,7 +265,7 @@ func (g *Group) wire(ctx context.Context, s Shard) error {
 	g.traffic.Begin(time.Now(), traffic.Waiting)
 	w, err := g.member.Ready(ctx, s)
 	if err != nil {
-		return fmt.Errorf("rank %d: the job does not start: %w", g.cfg.Rank, engine.FromServer(g.cfg.Rank, err))
+		return g.notStarted(err)
 	}
 	if w.Stream && !g.cfg.Credentials.VW() {
 		return fmt.Errorf("rank %d: %w", g.cfg.Rank, &auth.Error{Why: "vw workers are in the job, who can prove nothing and hide nothing: auth.Credentials.AllowVW lets this rank work with them"})
@@ -297,9 +297,17 @@ func (g *Group) Members(ctx context.Context) ([]int, error) {
 	}
 	live, err := g.member.Members(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("rank %d: the job does not start: %w", g.cfg.Rank, engine.FromServer(g.cfg.Rank, err))
+		return nil, g.notStarted(err)
 	}
 	return live, nil
+}
+
+// notStarted converts an error of the server's client, by which the wait for the start of the job has ended.
+func (g *Group) notStarted(err error) error {
+	if errors.Is(err, client.ErrClosed) {
+		return ErrClosed
+	}
+	return fmt.Errorf("rank %d: the job does not start: %w", g.cfg.Rank, engine.FromServer(g.cfg.Rank, err))
 }
 
 // Excluded reports whether the job has started without this rank. It is valid when Join has

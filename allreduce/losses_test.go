@@ -107,6 +107,39 @@ func TestClosedRankIsReplaced(t *testing.T) {
 	}
 }
 
+// Close ends Run with ErrClosed, also while it waits for another attempt of a lost rank.
+func TestClosedRankWaitsForNoReplacement(t *testing.T) {
+	act(t, Config{}, func(t *testing.T, s *stage, _ [32]byte) {
+		joined, closed := make(chan *Group, 1), make(chan error, 1)
+		var all []*actor
+		for rank := range s.total {
+			all = append(all, s.start(rank, func(a *actor) {
+				if rank == 1 {
+					a.meet = func(g *Group) error {
+						joined <- g
+						return nil
+					}
+				}
+			}))
+		}
+		g := <-joined
+		time.Sleep(2500 * time.Millisecond)
+		all[2].kill()
+		time.AfterFunc(time.Second, func() { closed <- g.Close() })
+		<-all[1].done
+		if err := all[1].err; !errors.Is(err, ErrClosed) {
+			t.Errorf("got %v, want ErrClosed", err)
+		}
+		if err := <-closed; err != nil {
+			t.Errorf("Close: %v", err)
+		}
+		for _, a := range all {
+			a.cancel(errors.New("enough"))
+		}
+		s.wait.Wait()
+	})
+}
+
 // In a job that does not recover, ErrLeaving ends the job, and the error names the rank.
 func TestLeavingRankEndsAJobWithoutRecovery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

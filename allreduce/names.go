@@ -155,7 +155,7 @@ var (
 	// ErrNoResults is returned by WriteResults of a machine that reached a step by
 	// ReadState: it has the state after the step but not the step's results.
 	ErrNoResults = recovery.ErrNoResults
-	// ErrClosed is returned by collectives of a closed group.
+	// ErrClosed is returned by collectives, Ready, Run and Finish of a closed group.
 	ErrClosed = engine.ErrClosed
 	// ErrLeaving is the cause of a context that is cancelled since this process must exit
 	// for a reason outside the job, such as preemption. A job that recovers then loses

@@ -8,6 +8,7 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/address"
@@ -85,6 +86,35 @@ func TestCloseDuringWiring(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestCloseDuringReady checks that Close in another goroutine ends Ready and Members, which wait for a missing rank, with
+// ErrClosed.
+func TestCloseDuringReady(t *testing.T) {
+	for _, cfg := range []Config{{}, {OnLoss: Wait}, {OnLoss: Shrink, Elastic: true}} {
+		synctest.Test(t, func(t *testing.T) {
+			n := mem.New()
+			cfg.Server, cfg.Total, cfg.Network = startServer(t, n.Host("server"), "server:26543"), 2, n.Host("h0")
+			cfg.Job.RunKey = "run"
+			g, err := Join(ctx, cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			closed := make(chan error, 1)
+			time.AfterFunc(time.Second, func() { closed <- g.Close() })
+			if cfg.Elastic {
+				_, err = g.Members(ctx)
+			} else {
+				err = g.Ready(ctx, Shard{})
+			}
+			if err != ErrClosed {
+				t.Errorf("on_loss %v: got %v, want ErrClosed", cfg.OnLoss, err)
+			}
+			if err := <-closed; err != nil {
+				t.Errorf("on_loss %v: Close: %v", cfg.OnLoss, err)
+			}
+		})
 	}
 }
 

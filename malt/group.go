@@ -222,7 +222,11 @@ func (g *Group) Done(ctx context.Context) error {
 	g.mu.Lock()
 	g.left = true
 	g.mu.Unlock()
-	if _, err := g.member.Complete(ctx, [32]byte{}, nil); err != nil {
+	_, err := g.member.Complete(ctx, [32]byte{}, nil)
+	if errors.Is(err, client.ErrClosed) {
+		return ErrClosed
+	}
+	if err != nil {
 		return fmt.Errorf("malt: rank %d: waiting for all ranks to be done: %w", g.cfg.Rank, err)
 	}
 	return g.finish(ctx)
@@ -263,6 +267,9 @@ func (g *Group) finish(ctx context.Context) error {
 	if err != nil && within.Err() != nil && ctx.Err() == nil {
 		g.cfg.Log.Warn("leaving: all ranks are done, and the server waits only for a lost one", "rank", g.cfg.Rank)
 		return nil
+	}
+	if errors.Is(err, client.ErrClosed) {
+		return ErrClosed
 	}
 	if err != nil {
 		return fmt.Errorf("malt: rank %d: waiting for the end of the job: %w", g.cfg.Rank, err)

@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	// ErrClosed is returned by collectives of a closed group.
+	// ErrClosed is returned by collectives, Ready, Run and Finish of a closed group.
 	ErrClosed = errors.New("allreduce: the group is closed")
 	// ErrLeft reports that a vw worker ended after the job's last pass, without the
 	// totals that the vw program exchanges then. That is a normal leave (see Engine.Leaving).

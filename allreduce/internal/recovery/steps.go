@@ -334,6 +334,9 @@ func (s *Steps) resume(ctx context.Context) (moved bool, err error) {
 		if s.epochOver() {
 			w, _ := s.job.Current()
 			w, err := s.job.Server().Next(ctx, w)
+			if errors.Is(err, client.ErrClosed) {
+				return false, engine.ErrClosed
+			}
 			if err != nil {
 				return false, fmt.Errorf("rank %d: waiting for the job to go on: %w", s.cfg.Rank, err)
 			}

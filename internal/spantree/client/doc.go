@@ -26,7 +26,8 @@
 // # Contract
 //
 //   - The methods of a [Member] are safe for concurrent use, and every wait
-//     ends with its context.
+//     ends with its context. Close ends waits for the start, the next epoch and
+//     the end of the job with [ErrClosed], unless the job has ended before.
 //   - A member has a goroutine that reads, one that sends heartbeats, and one
 //     that watches for the silence of the server. All end with Close.
 //   - JoinConfig.Waiting and the methods of JoinConfig.Steps are called

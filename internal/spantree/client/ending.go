@@ -24,7 +24,7 @@ func (m *Member) Complete(ctx context.Context, sha256 [32]byte, owes []string) (
 		return nil, m.writeError("complete the job", err)
 	}
 	over := false // another attempt of the rank has completed the job
-	err = m.wait(ctx, "complete the job", func() bool {
+	err = m.waitUnlessLeft(ctx, "complete the job", func() bool {
 		over = m.deliver == nil && m.gotFinished
 		return m.deliver != nil || m.gotFinished
 	})
@@ -65,7 +65,7 @@ func (m *Member) Finish(ctx context.Context) error {
 			return m.writeError("leave the job", err)
 		}
 	}
-	return m.wait(ctx, "end the job", func() bool { return m.gotFinished })
+	return m.waitUnlessLeft(ctx, "end the job", func() bool { return m.gotFinished })
 }
 
 // Streams reports whether the data connections of the job carry vw's stream.
@@ -83,7 +83,9 @@ func (m *Member) Streams() bool {
 func (m *Member) writeError(doing string, err error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), leaveTimeout)
 	defer cancel()
-	_ = m.wait(ctx, doing, func() bool { return m.gotFinished })
+	if m.waitUnlessLeft(ctx, doing, func() bool { return m.gotFinished }) == ErrClosed {
+		return ErrClosed
+	}
 	if cause := m.Cause(); cause != nil {
 		return cause
 	}

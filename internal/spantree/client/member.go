@@ -54,6 +54,7 @@ type Member struct {
 	reported        bool             // progress was sent
 	exchanges       int              // answers to CLOCK
 	closing         bool             // Close was called
+	left            bool             // Close was called before the end of the job
 	pendingEnd      error            // cause in a final EPOCH_END after which VERDICT is due; nil: none
 	verdictWithin   time.Duration    // in which VERDICT is due after a final EPOCH_END; 0: it does not follow
 	leaveReason     string           // why this attempt leaves early; "": it does not
@@ -158,12 +159,15 @@ func (m *Member) Close() error {
 	if m.vwServer {
 		return nil
 	}
-	m.mu.Lock()
-	first := !m.closing
-	m.closing = true
-	ended := m.gotFinished || m.cause != nil || m.serverErr != nil
-	why := cmp.Or(m.leaveReason, "closed")
-	m.mu.Unlock()
+	var first, ended bool
+	var why string
+	m.change(func() {
+		first = !m.closing
+		m.closing = true
+		ended = m.gotFinished || m.cause != nil || m.serverErr != nil
+		m.left = m.left || !ended
+		why = cmp.Or(m.leaveReason, "closed")
+	})
 	if !first {
 		m.work.Wait()
 		return nil
@@ -243,10 +247,27 @@ func (m *Member) wait(ctx context.Context, doing string, ready func() bool) erro
 	}
 }
 
+// waitUnlessLeft is wait for an event of the job. It returns ErrClosed if Close was called before the end of the job: the
+// server answers LEAVE by FINISHED, too.
+func (m *Member) waitUnlessLeft(ctx context.Context, doing string, ready func() bool) error {
+	left := false
+	err := m.wait(ctx, doing, func() bool {
+		left = m.left
+		return left || ready()
+	})
+	if left {
+		return ErrClosed
+	}
+	return err
+}
+
 // serverError returns an error for an operation that needs the server, which is lost.
 func (m *Member) serverError(doing string, err error) error {
 	return &protocol.ServerError{Server: m.cfg.Server, Doing: doing, Err: err}
 }
+
+// ErrClosed is returned by the waits of a member that has left its job by Close.
+var ErrClosed = errors.New("the member has left the job: Close was called")
 
 var errNoServer = errors.New("the connection to the server has ended")
 

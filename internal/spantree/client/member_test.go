@@ -3,10 +3,13 @@
 package client
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -203,6 +206,81 @@ func TestCloseLeaves(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// Close ends all waits with ErrClosed, also if the server answers its LEAVE: that FINISHED does not mean that the job has
+// finished.
+func TestCloseEndsWaits(t *testing.T) {
+	waits := map[string]func(m *Member, w *Wiring) error{
+		"Ready": func(m *Member, _ *Wiring) error {
+			_, err := m.Ready(context.Background(), protocol.Shard{})
+			return err
+		},
+		"Next": func(m *Member, w *Wiring) error {
+			_, err := m.Next(context.Background(), w)
+			return err
+		},
+		"Members": func(m *Member, _ *Wiring) error {
+			_, err := m.Members(context.Background())
+			return err
+		},
+		"Assigned": func(m *Member, _ *Wiring) error {
+			_, err := m.Assigned(context.Background())
+			return err
+		},
+		"Complete": func(m *Member, _ *Wiring) error {
+			_, err := m.Complete(context.Background(), [32]byte{}, nil)
+			return err
+		},
+		"Finish": func(m *Member, _ *Wiring) error { return m.Finish(context.Background()) },
+	}
+	for name, wait := range waits {
+		for _, onLoss := range []protocol.OnLoss{protocol.Abort, protocol.Wait} {
+			for _, answers := range []bool{true, false} {
+				t.Run(fmt.Sprintf("%s, on loss %v, the server answers: %v", name, onLoss, answers), func(t *testing.T) {
+					scripted(t, func(t *testing.T, s *scriptedServer) {
+						cfg := s.config()
+						cfg.OnLoss = onLoss
+						var m *Member
+						var w *Wiring
+						var c *session
+						switch name {
+						case "Assigned":
+							cfg.OnLoss, cfg.Spare = protocol.Wait, true
+							m, c = s.member(cfg)
+						case "Members":
+							cfg.OnLoss, cfg.Elastic = protocol.Shrink, time.Minute
+							m, c = s.member(cfg)
+						case "Ready":
+							m, c = s.member(cfg)
+						default:
+							m, w, c = s.wired(cfg)
+						}
+						waited := failing(func() error { return wait(m, w) })
+						synctest.Wait()
+						closed := failing(m.Close)
+						for {
+							if _, leaves := c.next().(*protocol.LeaveFrame); leaves {
+								break
+							}
+						}
+						if answers {
+							c.send(&protocol.FinishedFrame{Epoch: epochOf(1)})
+						}
+						if err := waited(); err != ErrClosed {
+							t.Errorf("got %v, want ErrClosed", err)
+						}
+						if err := closed(); err != nil {
+							t.Error(err)
+						}
+						if err := wait(m, w); err != ErrClosed {
+							t.Errorf("after Close: got %v, want ErrClosed", err)
+						}
+					})
+				})
+			}
+		}
 	}
 }
 

@@ -267,7 +267,7 @@ func (m *Member) waitLogging(ctx context.Context, doing string, starts bool, tex
 			limit = min(limit, left)
 		}
 		slice, cancel := context.WithTimeout(ctx, limit)
-		err := m.wait(slice, doing, ready)
+		err := m.waitUnlessLeft(slice, doing, ready)
 		expired := err != nil && err == context.Cause(slice) && ctx.Err() == nil // only the slice has ended
 		cancel()
 		switch left, limited := m.startLeft(); {
