@@ -136,7 +136,8 @@ func (r *Resolver) Report(ctx context.Context, f *engine.Failure) {
 	if r.Server == nil || r.over() {
 		return
 	}
-	if r.OnLoss != protocol.Abort && (f.Err == engine.ErrClosed || errors.Is(f.Err, engine.ErrLeaving) || transport.Exhausted(f.Err)) {
+	continues := r.OnLoss != protocol.Abort && (r.Wiring == nil || !r.Wiring.Stream) // with vw workers LEAVE is the end of a rank's work
+	if continues && (f.Err == engine.ErrClosed || errors.Is(f.Err, engine.ErrLeaving) || transport.Exhausted(f.Err)) {
 		r.Server.SetLeaveReason(f.Reason()) // Close sends it: the rank leaves, the job continues
 		return
 	}

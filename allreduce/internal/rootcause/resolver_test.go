@@ -241,23 +241,26 @@ func TestTheCallerEndsTheWait(t *testing.T) {
 }
 
 // TestLeavingEndsNoJob: a rank that leaves for a reason outside the job does not fail it, if the job
-// may continue without this attempt.
+// may continue without this attempt. A job with vw workers may not, whatever its policy.
 func TestLeavingEndsNoJob(t *testing.T) {
 	for _, err := range []error{engine.ErrLeaving, engine.ErrClosed, syscall.EMFILE} {
 		for _, onLoss := range []protocol.OnLoss{protocol.Abort, protocol.Wait, protocol.Shrink} {
-			synctest.Test(t, func(t *testing.T) {
-				s := newServer()
-				r := resolver(s, onLoss != protocol.Abort)
-				r.OnLoss = onLoss
-				r.Report(t.Context(), givesUp(err))
-				want := "leave: "
-				if onLoss == protocol.Abort {
-					want = "fail: "
-				}
-				if len(s.received) != 1 || !strings.HasPrefix(s.received[0], want) {
-					t.Errorf("%v, %v: got %v", err, onLoss, s.received)
-				}
-			})
+			for _, stream := range []bool{false, true} {
+				synctest.Test(t, func(t *testing.T) {
+					s := newServer()
+					r := resolver(s, onLoss != protocol.Abort && !stream)
+					r.OnLoss = onLoss
+					r.Wiring.Stream = stream
+					r.Report(t.Context(), givesUp(err))
+					want := "leave: "
+					if onLoss == protocol.Abort || stream {
+						want = "fail: "
+					}
+					if len(s.received) != 1 || !strings.HasPrefix(s.received[0], want) {
+						t.Errorf("%v, %v, vw workers %v: got %v", err, onLoss, stream, s.received)
+					}
+				})
+			}
 		}
 	}
 }
