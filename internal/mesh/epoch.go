@@ -42,8 +42,11 @@ type EpochConfig struct {
 	Over <-chan struct{}
 	// Later means that the job had an epoch before: some ranks may still be at work, so Connect
 	// waits for them without a limit. A rank at whose address nothing listens is unreachable after
-	// a while.
+	// Unanswered.
 	Later bool
+	// Unanswered is the time without a listener after which a rank is unreachable, with Later; at
+	// least 20 s. 0: 20 s.
+	Unanswered time.Duration
 	// AskAfter is the time after which Ask is called for a connection that does not open, and
 	// called again; 0: never.
 	AskAfter time.Duration

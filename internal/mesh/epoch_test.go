@@ -34,15 +34,18 @@ func TestConnectEnds(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		later  bool
-		over   bool // the epoch ends after a second
+		silent time.Duration // Unanswered
+		over   bool          // the epoch ends after a second
 		within time.Duration
 		after  time.Duration // when rank 2 gives up
 		lost   int           // what Unreachable returns
 		want   string
 	}{
-		{"context", false, false, 5 * time.Second, 5 * time.Second, 1, "rank 2: wiring: waiting for [rank 1 (h1:26544), which this rank has not reached: no route to host"},
-		{"end of the epoch", false, true, time.Minute, time.Second, schedule.None, "the epoch has ended"},
-		{"no listener in a later epoch", true, false, time.Hour, 20*time.Second + RedialAfter, 1, "rank 2: cannot reach rank 1: no route to host"},
+		{"context", false, 0, false, 5 * time.Second, 5 * time.Second, 1, "rank 2: wiring: waiting for [rank 1 (h1:26544), which this rank has not reached: no route to host"},
+		{"end of the epoch", false, 0, true, time.Minute, time.Second, schedule.None, "the epoch has ended"},
+		{"no listener in a later epoch", true, 0, false, time.Hour, 20*time.Second + RedialAfter, 1, "rank 2: cannot reach rank 1: no route to host"},
+		{"no listener for less than 20 s", true, time.Second, false, time.Hour, 20*time.Second + RedialAfter, 1, "rank 2: cannot reach rank 1: no route to host"},
+		{"no listener for longer than 20 s", true, time.Minute, false, time.Hour, time.Minute + RedialAfter, 1, "rank 2: cannot reach rank 1: no route to host"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -51,7 +54,7 @@ func TestConnectEnds(t *testing.T) {
 						cfg.Network = unroutable{cfg.Network}
 					}
 				})
-				cl.begin(func(_ int, cfg *EpochConfig) { cfg.Later = c.later })
+				cl.begin(func(_ int, cfg *EpochConfig) { cfg.Later, cfg.Unanswered = c.later, c.silent })
 				if c.over {
 					time.AfterFunc(time.Second, func() { close(cl.over) })
 				}

@@ -14,8 +14,8 @@ const (
 	// unreachableAfter is the number of attempts after which a loopback address is known not
 	// to lead to a rank of another machine.
 	unreachableAfter = 10
-	// unansweredFor is the time without any listener at the address of a rank after which the
-	// rank is unreachable, in an epoch that follows another one.
+	// unansweredFor is the least time without any listener at the address of a rank after which
+	// the rank is unreachable, in an epoch that follows another one.
 	unansweredFor = 20 * time.Second
 )
 
@@ -44,7 +44,7 @@ func (e *Epoch) advice(of, from int) string {
 // limit.
 func (e *Epoch) notReached(rank, tries int, unanswered time.Duration, err error) error {
 	final := !e.wiring.Stream && tries >= unreachableAfter && e.view(rank).Unreachable(e.view(e.cfg.Rank))
-	final = final || e.Later && unanswered > unansweredFor
+	final = final || e.Later && unanswered > max(unansweredFor, e.Unanswered)
 	if final {
 		err = fmt.Errorf("rank %d: cannot reach rank %d: %w%s", e.cfg.Rank, rank, err, e.advice(rank, e.cfg.Rank))
 	}

@@ -44,6 +44,7 @@ type rank struct {
 	mesh     *mesh.Mesh
 	epoch    *Epoch
 	recovers bool
+	later    bool // it was in another epoch before
 	closed   chan struct{}
 	failed   chan struct{} // capacity 1
 	atWork   atomic.Bool   // in the epoch before
@@ -162,7 +163,7 @@ func newCluster(t *testing.T, live members.Set, total int, change func(r *rank, 
 			change(r, &cfg)
 		}
 		r.epoch = New(cfg, r)
-		r.epoch.Wire(c.wiring, live, false)
+		r.epoch.Wire(c.wiring, live, r.later)
 		t.Cleanup(func() { r.epoch.End() })
 	}
 	for _, r := range c.ranks {

@@ -170,6 +170,9 @@ func (e *Epoch) Wire(w *client.Wiring, live members.Set, later bool) {
 	// A replacement, and a rank of a job that starts from a checkpoint, enter their first epoch while
 	// others may still be at work, too.
 	c.Later = later || e.job.Recovers() && (w.Epoch.N > 1 || w.Resume != client.Point{})
+	if !later && w.Missing == nil {
+		c.Unanswered = e.cfg.DialTimeout // a new job, too, continues the numbers of an earlier one with its name
+	}
 	if later || e.job.Recovers() {
 		c.AskAfter = e.cfg.Stall
 	}

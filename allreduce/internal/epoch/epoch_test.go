@@ -16,6 +16,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/verbs"
 	"github.com/gvw-project/gvw/internal/kernels"
 	"github.com/gvw-project/gvw/internal/members"
+	"github.com/gvw-project/gvw/internal/mesh"
 	"github.com/gvw-project/gvw/internal/spantree/client"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
@@ -226,6 +227,55 @@ func TestRanksAtWorkAreWaitedFor(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestNoListenerInTheFirstEpoch: the first epoch of a process may have a number above 1, since a job continues the numbers
+// of an earlier one with its name. A rank at whose address nothing listens is nevertheless given up only after DialTimeout,
+// but after 20 s in a later epoch, and by a process that takes the state from others.
+func TestNoListenerInTheFirstEpoch(t *testing.T) {
+	for name, c := range map[string]struct {
+		later   bool
+		missing bool
+		dial    time.Duration
+		silent  time.Duration // time without a listener
+		want    time.Duration // when rank 0 gives up rank 1; 0: it does not
+	}{
+		"first epoch":                     {dial: 100 * time.Second, silent: 90 * time.Second},
+		"first epoch, without a listener": {dial: 100 * time.Second, silent: time.Hour, want: 100 * time.Second},
+		"first epoch, short DialTimeout":  {dial: 5 * time.Second, silent: 15 * time.Second},
+		"later epoch":                     {later: true, dial: 100 * time.Second, silent: time.Hour, want: 20 * time.Second},
+		"replacement":                     {missing: true, dial: 100 * time.Second, silent: time.Hour, want: 20 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				cl := newCluster(t, members.All(2), 2, func(r *rank, cfg *Config) {
+					r.recovers, cfg.OnLoss, cfg.DialTimeout = true, protocol.Wait, c.dial
+					if r.later = c.later; c.missing {
+						r.wiring.Missing = &client.Missing{}
+					}
+				})
+				cl.net.Part("h0", "h1", true)
+				time.AfterFunc(c.silent, func() { cl.net.Part("h0", "h1", false) })
+				began := time.Now()
+				var gaveUp time.Duration
+				connected := make(chan struct{})
+				time.AfterFunc(time.Minute+c.dial, func() { close(connected) })
+				go func() {
+					select {
+					case <-cl.ranks[0].epoch.Engine.Failed: // it dials
+						gaveUp = time.Since(began)
+						cl.endJob(lostTwo)
+					case <-connected:
+					}
+				}()
+				cl.all(func(r *rank) error { return r.epoch.Connect(t.Context()) })
+				<-connected
+				if gaveUp < c.want || gaveUp > c.want+2*mesh.RedialAfter {
+					t.Errorf("gave up after %v, want %v", gaveUp, c.want)
+				}
+			})
+		})
+	}
 }
 
 // TestErrWaitsForTheCause: the job may be known to be over before the engine has failed.
