@@ -67,6 +67,7 @@ var _ allreduce.Checkpoints = (*Store)(nil)
 type found struct {
 	name     string
 	modified time.Time
+	mine     bool // of this run; of an unreadable file by its name
 	header
 	unreadable error // nil: complete
 }
@@ -186,7 +187,7 @@ func (s *Store) Save(ctx context.Context, at client.Point, write func(io.Writer)
 	if err != nil {
 		return errors.Join(fmt.Errorf("checkpoint %s: %w", name, err), out.Abort())
 	}
-	s.whole = append(slices.DeleteFunc(s.whole, func(f found) bool { return f.name == name }), found{name: name, header: h})
+	s.whole = append(slices.DeleteFunc(s.whole, func(f found) bool { return f.name == name }), found{name: name, mine: true, header: h})
 	s.sort()
 	if err := lease(); err != nil || ctx.Err() != nil {
 		return nil // the holder of the lease removes them, or Clear
@@ -210,7 +211,7 @@ func (s *Store) prune(ctx context.Context) error {
 // mine returns the checkpoints of this run, the oldest first.
 func (s *Store) mine() (mine []found) {
 	for _, f := range s.whole {
-		if f.unreadable == nil && f.options == s.owner.Options && f.run == s.owner.Run {
+		if f.unreadable == nil && f.options == s.owner.Options && f.mine {
 			mine = append(mine, f)
 		}
 	}
@@ -274,7 +275,7 @@ func (s *Store) nameOf(h header) string {
 	return fmt.Sprintf("%s%s.g%d.e%d.%d.s%d", s.Path, runMark(h.run), h.generation, h.at.Epoch.Term, h.at.Epoch.N, h.at.Step)
 }
 
-// isOwn returns the age of a checkpoint of this run, by its name, and whether it is one.
+// isOwn returns the age of a checkpoint of this run, by its name, and whether it is one. The header of any other file is void.
 func (s *Store) isOwn(name string) (h header, own bool) {
 	h.run = s.owner.Run
 	mark := runMark(h.run)
@@ -314,7 +315,7 @@ func (s *Store) look() error {
 				return fmt.Errorf("checkpoint %s: %w", info.Name, err) // the next file would hang, too
 			}
 			if h, own := s.isOwn(info.Name); own || s.Resume {
-				s.whole = append(s.whole, found{info.Name, info.Modified, h, err})
+				s.whole = append(s.whole, found{info.Name, info.Modified, own, h, err})
 				continue
 			}
 		}
@@ -322,7 +323,7 @@ func (s *Store) look() error {
 			s.ignore(info.Name, err)
 			continue
 		}
-		s.whole = append(s.whole, found{info.Name, info.Modified, h, nil})
+		s.whole = append(s.whole, found{info.Name, info.Modified, h.run == s.owner.Run, h, nil})
 	}
 	s.sort()
 	return nil
@@ -332,12 +333,12 @@ func (s *Store) look() error {
 // time. Those of this run come last.
 func (s *Store) sort() {
 	slices.SortStableFunc(s.whole, func(a, b found) int {
-		switch aMine, bMine := a.run == s.owner.Run, b.run == s.owner.Run; {
-		case aMine && bMine:
+		switch {
+		case a.mine && b.mine:
 			return a.compare(b.header)
-		case aMine:
+		case a.mine:
 			return 1
-		case bMine:
+		case b.mine:
 			return -1
 		}
 		return cmp.Or(a.modified.Compare(b.modified), a.compare(b.header))

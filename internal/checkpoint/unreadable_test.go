@@ -7,10 +7,12 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/hdfsio"
@@ -76,6 +78,29 @@ func TestUnreadableCheckpoints(t *testing.T) {
 		}
 		expect(t, "of another run", by, refusing{s.FS, denied, nil}, nil, 4)
 		expect(t, "the newest, removed meanwhile", by, refusing{s.FS, map[string]error{".e1.2.s4": fs.ErrNotExist}, nil}, nil, 9)
+	}
+}
+
+// An unreadable checkpoint of another run counts by its time, as one that can be read does.
+func TestUnreadableCheckpointOfAnOlderRun(t *testing.T) {
+	s, _ := store(t)
+	s.Resume = true
+	for i, run := range []string{"job_5", "job_6"} {
+		other := *s
+		other.Own(allreduce.Owner{Options: [32]byte{1}, Run: run})
+		save(t, &other, point(1, uint64(2+i)), run)
+		name := other.whole[0].name
+		at := time.Now().Add(time.Duration(i-2) * time.Hour)
+		if err := os.Chtimes(name, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	older, newer := map[string]error{".e1.1.s2": syscall.EIO}, map[string]error{".e1.1.s3": syscall.EIO}
+	for _, run := range []string{"job_7", ""} {
+		s.Own(allreduce.Owner{Options: [32]byte{1}, Run: run})
+		expect(t, "the older one", s, refusing{s.FS, older, nil}, nil, 3)
+		expect(t, "the older one, in the middle", s, refusing{s.FS, nil, older}, nil, 3)
+		expect(t, "the newer one", s, refusing{s.FS, newer, nil}, syscall.EIO, 0)
 	}
 }
 
