@@ -300,19 +300,46 @@ func (s *Store) mismatch(h header) error {
 	return nil
 }
 
+// maxLooks is the number of times that look reads the checkpoints if they change meanwhile.
+const maxLooks = 3
+
 // look finds the complete checkpoints, and those that may count but cannot be read: they may be
-// complete once the file system works.
+// complete once the file system works. If a file cannot be read because another attempt has
+// removed or replaced it meanwhile, look begins again.
 func (s *Store) look() error {
 	infos, err := s.list()
 	if err != nil {
 		return err
 	}
+	for looks := 1; ; looks++ {
+		failed, err := s.lookAt(infos)
+		if err != nil || !failed || looks == maxLooks {
+			return err
+		}
+		before := infos
+		if infos, err = s.list(); err != nil {
+			return err
+		}
+		if slices.EqualFunc(before, infos, isUnchanged) {
+			return nil
+		}
+	}
+}
+
+// isUnchanged reports whether a file is the same in two lists.
+func isUnchanged(a, b hdfsio.Info) bool {
+	return a.Name == b.Name && a.Size == b.Size && a.Modified.Equal(b.Modified) && a.Tag == b.Tag
+}
+
+// lookAt is look for the files of a list. It also reports whether a file could not be read.
+func (s *Store) lookAt(infos []hdfsio.Info) (failed bool, err error) {
 	s.whole = nil
 	for _, info := range infos {
 		h, unreadable, err := s.check(info.Name)
+		failed = failed || unreadable || isGone(err)
 		if unreadable {
 			if errors.Is(err, hdfsio.ErrHung) {
-				return fmt.Errorf("checkpoint %s: %w", info.Name, err) // the next file would hang, too
+				return failed, fmt.Errorf("checkpoint %s: %w", info.Name, err) // the next file would hang, too
 			}
 			if h, own := s.isOwn(info.Name); own || s.Resume {
 				s.whole = append(s.whole, found{info.Name, info.Modified, own, h, err})
@@ -326,7 +353,7 @@ func (s *Store) look() error {
 		s.whole = append(s.whole, found{info.Name, info.Modified, h.run == s.owner.Run, h, nil})
 	}
 	s.sort()
-	return nil
+	return failed, nil
 }
 
 // sort puts the oldest first. Epochs of different runs cannot be compared, so their order is by
@@ -368,9 +395,7 @@ func (s *Store) headerOf(name string) (header, error) {
 func (s *Store) check(name string) (h header, unreadable bool, err error) {
 	in, err := s.FS.Open(s.context(), name, 0)
 	if err != nil {
-		// Another attempt may have removed it, and a directory is no checkpoint.
-		unreadable = !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.EISDIR)
-		return h, unreadable, err
+		return h, !isGone(err) && !errors.Is(err, syscall.EISDIR), err // a directory is no checkpoint
 	}
 	kept := &errorKeeper{r: in}
 	r, h, err := newReader(kept)
@@ -378,10 +403,13 @@ func (s *Store) check(name string) (h header, unreadable bool, err error) {
 		_, err = io.Copy(io.Discard, r)
 	}
 	if failed := errors.Join(kept.err, in.Close()); failed != nil {
-		return h, true, failed
+		return h, !isGone(failed), failed
 	}
 	return h, false, err
 }
+
+// isGone reports whether a file does not exist any more: another attempt may have removed it.
+func isGone(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 // errorKeeper keeps the error of a reader, unless that is io.EOF.
 type errorKeeper struct {

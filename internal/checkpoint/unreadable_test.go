@@ -104,6 +104,75 @@ func TestUnreadableCheckpointOfAnOlderRun(t *testing.T) {
 	}
 }
 
+// changing is a file system on which another attempt works. The first file with this end of its name calls change when it is
+// opened, or else in the middle, and then fails.
+type changing struct {
+	hdfsio.FS
+	end    string
+	opens  bool
+	fails  error
+	change func()
+}
+
+func (c *changing) Open(ctx context.Context, name string, offset int64) (io.ReadCloser, error) {
+	in, err := c.FS.Open(ctx, name, offset)
+	if err != nil || c.change == nil || !strings.HasSuffix(name, c.end) {
+		return in, err
+	}
+	change := c.change
+	c.change = nil
+	if c.opens {
+		change()
+		return nil, errors.Join(&hdfsio.Error{Op: "open", Name: name, Err: c.fails}, in.Close())
+	}
+	fail := readFunc(func([]byte) (int, error) {
+		change()
+		return 0, &hdfsio.Error{Op: "read", Name: name, Err: c.fails}
+	})
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(io.LimitReader(in, 100), fail), in}, nil
+}
+
+type readFunc func(b []byte) (int, error)
+
+func (f readFunc) Read(b []byte) (int, error) { return f(b) }
+
+// A checkpoint that another attempt removes or replaces while it is read is no error. The newer one of that attempt counts.
+func TestCheckpointsChangeWhileTheyAreRead(t *testing.T) {
+	replaced := errors.New("it was replaced while it was read")
+	for name, c := range map[string]struct {
+		end    string // of the file that changes
+		opens  bool   // before it is opened; else while it is read
+		fails  error
+		change func(t *testing.T, other *Store)
+		want   uint64
+	}{
+		"removed, no newer one": {".e1.1.s4", false, fs.ErrNotExist, func(t *testing.T, other *Store) {
+			if err := other.remove(other.whole[1].name); err != nil {
+				t.Error(err)
+			}
+		}, 2},
+		"removed":                 {".e1.1.s2", false, fs.ErrNotExist, func(t *testing.T, other *Store) { save(t, other, point(1, 6), "six") }, 6},
+		"removed before it opens": {".e1.1.s2", true, fs.ErrNotExist, func(t *testing.T, other *Store) { save(t, other, point(1, 6), "six") }, 6},
+		"its blocks are removed":  {".e1.1.s2", false, syscall.EIO, func(t *testing.T, other *Store) { save(t, other, point(1, 6), "six") }, 6},
+		"the newest one is removed": {".e1.1.s4", false, syscall.EIO, func(t *testing.T, other *Store) {
+			save(t, other, point(1, 6), "six")
+			save(t, other, point(1, 8), "eight")
+		}, 8},
+		"replaced": {".e1.1.s4", false, replaced, func(t *testing.T, other *Store) { save(t, other, point(1, 4), "four again") }, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, _ := store(t)
+			other := *s
+			save(t, &other, point(1, 2), "two")
+			save(t, &other, point(1, 4), "four")
+			expect(t, name, s, &changing{s.FS, c.end, c.opens, c.fails, func() { c.change(t, &other) }}, nil, c.want)
+		})
+	}
+}
+
 // expect compares what Newest returns on a file system. A checkpoint that it returns can be loaded.
 func expect(t *testing.T, what string, by *Store, fsys hdfsio.FS, want error, step uint64) {
 	t.Helper()
