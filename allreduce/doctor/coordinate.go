@@ -80,13 +80,7 @@ func decode(r io.Reader, total int) (m message, err error) {
 
 // examine runs this rank's part. It returns rank 0's report, or else this rank's own findings.
 func (e *exam) examine(ctx context.Context) *Report {
-	defer context.AfterFunc(ctx, func() { // ends all reads and writes below
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		for c := range e.open {
-			c.SetDeadline(time.Unix(1, 0))
-		}
-	})()
+	defer context.AfterFunc(ctx, e.closeConns)() // ends all reads and writes below, whatever deadlines they set
 	e.reach(ctx)
 	if e.cfg.Rank == 0 {
 		return e.coordinate(ctx)

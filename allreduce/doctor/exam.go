@@ -65,13 +65,18 @@ func newExam(cfg Config, l net.Listener, w *client.Wiring) *exam {
 // end closes all connections and waits for the goroutines of e.
 func (e *exam) end() {
 	e.listener.Close()
+	e.closeConns()
+	e.work.Wait()
+}
+
+// closeConns closes all connections, also those that open later.
+func (e *exam) closeConns() {
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	e.closed = true
 	for c := range e.open {
 		c.Close()
 	}
-	e.mu.Unlock()
-	e.work.Wait()
 }
 
 // track registers a connection for end.

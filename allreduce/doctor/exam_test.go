@@ -3,12 +3,46 @@
 package doctor
 
 import (
+	"context"
 	"net"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/auth/authtest"
+	"github.com/gvw-project/gvw/allreduce/transport/mem"
+	"github.com/gvw-project/gvw/internal/spantree/client"
 )
+
+// The end of the context ends an examination at once, however many ranks do not answer.
+func TestTheEndOfTheContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const total, after = 4, time.Second
+		network := mem.New().Host("h0")
+		l, err := network.Listen(t.Context(), ":26544")
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := newExam(Config{Total: total, Network: network}.withDefaults(), l, &client.Wiring{})
+		defer e.end()
+		for rank := 1; rank < total; rank++ {
+			here, there := net.Pipe() // silent
+			defer there.Close()
+			if err := e.track(here); err != nil {
+				t.Fatal(err)
+			}
+			e.controls <- arrival{rank, here}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), after)
+		defer cancel()
+		began := time.Now()
+		e.examine(ctx)
+		if took := time.Since(began); took != after {
+			t.Errorf("the examination ended after %v, want %v", took, after)
+		}
+	})
+}
 
 // Control connections of ranks that share a secret are sealed, unless they use TLS. Probes are not.
 func TestControlConnectionsAreSealed(t *testing.T) {
