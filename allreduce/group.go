@@ -122,6 +122,7 @@ func (g *Group) enterEpoch(w *client.Wiring) {
 	e.Wire(w, live, later) // before other goroutines see e
 	g.mu.Lock()
 	g.epoch = e
+	closed := g.closed
 	g.mu.Unlock()
 	if !w.Stream {
 		g.mesh.Accept()
@@ -130,6 +131,9 @@ func (g *Group) enterEpoch(w *client.Wiring) {
 	g.traffic.Begin(time.Now(), traffic.Computing)
 	g.events.Add(events.Event{Kind: events.Epoch, Number: uint64(w.Epoch.N), Peer: -1}, time.Now())
 	e.Start()
+	if closed { // Close has ended only the epoch before
+		g.endEpoch(e)
+	}
 }
 
 // endEpoch ends an epoch. A segment with slices from Alloc stays mapped until Close, since the caller

@@ -119,26 +119,32 @@ func TestCloseDuringReady(t *testing.T) {
 }
 
 // TestCloseBeforeWiring checks that Ready returns ErrClosed if Close came between the start of the epoch and the
-// opening of its connections. The bubble fails if a goroutine of the epoch is left.
+// opening of its connections, whether the server answers Close or not. The bubble fails if a goroutine of the epoch is
+// left.
 func TestCloseBeforeWiring(t *testing.T) {
 	for _, onLoss := range []OnLoss{Abort, Wait} {
-		inBubble(t, 2, Config{OnLoss: onLoss}, func(t *testing.T, j *testJob, _ *mem.Network) {
-			errs := j.all(func(rank int) error {
-				g := j.groups[rank]
-				w, err := g.member.Ready(ctx, Shard{})
-				if err != nil || rank == 1 {
-					return err
+		for _, silent := range []bool{false, true} {
+			inBubble(t, 2, Config{OnLoss: onLoss}, func(t *testing.T, j *testJob, n *mem.Network) {
+				errs := j.all(func(rank int) error {
+					g := j.groups[rank]
+					w, err := g.member.Ready(ctx, Shard{})
+					if err != nil || rank == 1 {
+						return err
+					}
+					n.Part("h0", "server", silent)
+					defer n.Part("h0", "server", false)
+					if err := g.Close(); err != nil {
+						return err
+					}
+					g.enterEpoch(w)
+					return g.connect(ctx)
+				})
+				j.groups[0] = nil // a second Close would end the epoch
+				if errs[0] != ErrClosed || errs[1] != nil {
+					t.Errorf("on_loss %v, silent server %v: got %v, want ErrClosed on rank 0", onLoss, silent, errs)
 				}
-				if err := g.Close(); err != nil {
-					return err
-				}
-				g.enterEpoch(w)
-				return g.connect(ctx)
 			})
-			if errs[0] != ErrClosed || errs[1] != nil {
-				t.Errorf("on_loss %v: got %v, want ErrClosed on rank 0", onLoss, errs)
-			}
-		})
+		}
 	}
 }
 
