@@ -150,7 +150,7 @@ func TestCheckpointsChangeWhileTheyAreRead(t *testing.T) {
 		want   uint64
 	}{
 		"removed, no newer one": {".e1.1.s4", false, fs.ErrNotExist, func(t *testing.T, other *Store) {
-			if err := other.remove(other.whole[1].name); err != nil {
+			if err := other.remove(t.Context(), other.whole[1].name); err != nil {
 				t.Error(err)
 			}
 		}, 2},
