@@ -23,7 +23,7 @@
 #                   command of vw, PYTHON has scikit-learn and liblinear-official, DATA names the data sets
 # make figures      measures and draws docs/figures; DATA names the directory of the data sets, ONLY some of
 #                   the figures, SPARK a Python with pyspark and numpy
-# make lint         the static part of make test, which stops at the first fault
+# make lint         the static part of make test-all, which stops at the first fault
 # make build        both programs, to bin/
 # make release VERSION=v0.2.0
 #                   the files of a release, to dist/: archives, packages, a wheel, SHA256SUMS

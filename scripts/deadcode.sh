@@ -4,8 +4,7 @@
 # Lists the functions that no program of this repository reaches, except those
 # that scripts/deadcode.allow permits. It fails if there are any, or if a line of
 # that file permits nothing. A function counts as dead only if it is dead with and
-# without the tag rdma. The tag is left out without libibverbs-dev, and with the
-# argument short.
+# without the tag rdma. The tag is left out without libibverbs-dev.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -23,9 +22,7 @@ dead() {
 }
 
 tags=("")
-if [ "${1:-}" != short ]; then
-	if [ -e /usr/include/infiniband/verbs.h ]; then tags+=(rdma); else echo "no libibverbs-dev: the tag rdma is left out" >&2; fi
-fi
+if [ -e /usr/include/infiniband/verbs.h ]; then tags+=(rdma); else echo "no libibverbs-dev: the tag rdma is left out" >&2; fi
 found=$(for tag in "${tags[@]}"; do dead "$tag" | sed "s|^|$tag\t|"; done)
 
 awk -F '\t' -v tags=${#tags[@]} -v allow="$allow" '

@@ -9,7 +9,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 export GVW_INSTALL=1
 failed=0
-scripts/fetch.sh || failed=1
+scripts/fetch.sh tools || failed=1
 scripts/setup-vw.sh || failed=1
 scripts/setup-net.sh || failed=1
 scripts/setup-rdma.sh || failed=1

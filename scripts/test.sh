@@ -5,9 +5,10 @@
 # mistake is cheapest to find.
 #
 #   scripts/test.sh check      make check: static checks and unit tests in their short form
-#   scripts/test.sh            make test: all of the product without Java, root or a guest, in the tests' short form
+#   scripts/test.sh            make test: gofmt, vet, and all of the product without Java, root or a guest, in the tests'
+#                              short form
 #   scripts/test.sh portable   make test-portable: types on other systems, arm64, and no assembly
-#   scripts/test.sh all        make test-all: the same in full, make test-portable, manifests, Hadoop, launchers and
+#   scripts/test.sh all        make test-all: the same in full, all static checks, make test-portable, manifests, Hadoop, launchers and
 #                              RDMA; for CI
 #
 #   REQUIRE_ALL=1      tools and data that tests need must be present: a skip is a failure,
@@ -32,7 +33,6 @@ module=github.com/gvw-project/gvw
 log=$(mktemp -d "${TMPDIR:-/tmp}/gvw-test.XXXXXX") || exit 1
 declare -A beside=() # process groups of the parts that run beside others, by name
 trap 'for part in "${beside[@]}"; do kill -- "-$part" 2>/dev/null && wait "$part"; done; rm -rf "$log"' EXIT
-go build -o "$log/testsum" ./internal/testsum || exit 1
 begun=$(date +%s)
 processors=$(nproc 2>/dev/null || echo 2)
 
@@ -165,29 +165,36 @@ short=
 flags=$(go env GOFLAGS)
 cgo=$(go env CGO_ENABLED)
 [ $tier = check ] || export GOFLAGS="$flags -trimpath" CGO_ENABLED=0
+go build -o "$log/testsum" ./internal/testsum || exit 1
 
-[ $tier = check ] || step modules-and-tools scripts/fetch.sh
+case $tier in
+test) step modules scripts/fetch.sh ;;
+portable | all) step modules-and-tools scripts/fetch.sh tools ;;
+esac
 if [ $tier = portable ]; then
 	portable
 	report
 fi
 
-# lint runs the static checks that use one processor for most of their time.
+# lint runs the static checks that use one processor for most of their time. They need tools that are built first,
+# which takes minutes with an empty cache, so make test leaves all but gofmt and vet to make check and make test-all.
 lint() {
-	step gofmt silent gofmt -l .
 	step gofumpt silent go tool -modfile=tools/go.mod gofumpt -l .
 	step tools drawing
 	[ $tier != check ] || return 0
 	step tidy tidy
 	# The tool shellcheck is optional.
 	if command -v shellcheck >/dev/null; then step shellcheck shellcheck .ci/* scripts/*.sh tests/rdma/guest/*.sh; fi
-	if [ $tier = all ]; then step deadcode scripts/deadcode.sh; else step deadcode scripts/deadcode.sh short; fi
+	step deadcode scripts/deadcode.sh
 }
-start lint
+[ $tier = test ] || start lint
+step gofmt silent gofmt -l .
 step vet go vet ./...
 [ $tier != all ] || step vet-containers go -C tests/containers vet ./...
-step staticcheck go tool -modfile=tools/go.mod staticcheck ./...
-finish lint
+if [ $tier != test ]; then
+	step staticcheck go tool -modfile=tools/go.mod staticcheck ./...
+	finish lint
+fi
 
 if [ $tier = check ]; then
 	heading "unit tests, short, with 20 seeds per storm"

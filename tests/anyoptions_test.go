@@ -30,8 +30,8 @@ func TestAnyOptionsAgreeWithVW(t *testing.T) {
 	const workers = 2
 	sets := anySets
 	if testing.Short() {
-		sets /= 4
-		t.Log("sampled: a quarter of the sets")
+		sets /= 8
+		t.Log("sampled: an eighth of the sets")
 	}
 	var mu sync.Mutex
 	outcomes, known := map[string]int{}, map[string]bool{}

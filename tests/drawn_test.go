@@ -31,8 +31,8 @@ func TestDrawnOptionsAgreeWithVW(t *testing.T) {
 	const workers = 2
 	sets, more, least := drawnSets, drawnMore, drawnCount
 	if testing.Short() {
-		sets, more, least = sets/4, more/4, least/4
-		t.Log("sampled: a quarter of the sets")
+		sets, more, least = sets/8, more/8, least/8
+		t.Log("sampled: an eighth of the sets")
 	}
 	var mu sync.Mutex
 	counted, skipped := 0, map[string]int{}
