@@ -3,6 +3,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -141,14 +142,21 @@ func (m *Member) lease(seq uint64) {
 // than LostAfter/2 ago. LostAfter is the value in JOINED. An attempt must have the lease before it
 // renames a file to its final name. The server lets a replacement deliver files only LostAfter/2
 // after its last acknowledgement to the lost attempt, so no two attempts rename at the same time.
-// An attempt that was considered lost gets no lease, nor does one whose job has failed.
+// An attempt that was considered lost gets no lease, nor does one whose job has failed. If the job has
+// finished without this attempt, Lease returns a *FinishedError.
 func (m *Member) Lease(ctx context.Context) error {
 	if m.Streams() {
 		return nil // vw's protocol has no heartbeats, and no rank is replaced
 	}
-	return m.wait(ctx, "hold the lease of the rank", func() bool {
-		return m.cause == nil && m.pendingEnd == nil && time.Since(m.leaseStart) < m.lostAfter/2
+	var over error
+	err := m.wait(ctx, "hold the lease of the rank", func() bool {
+		held := m.cause == nil && m.pendingEnd == nil && time.Since(m.leaseStart) < m.lostAfter/2
+		if !held && m.gotFinished { // there are no further heartbeats
+			over = m.finishedError()
+		}
+		return held || m.gotFinished
 	})
+	return cmp.Or(err, over)
 }
 
 // Ask reports to the server that the edge to a neighbour stalls, broke, or fails a checksum. It

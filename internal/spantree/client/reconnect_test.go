@@ -384,6 +384,34 @@ func TestNoLeaseAfterTheEnd(t *testing.T) {
 	}
 }
 
+// An attempt that was replaced while it had no connection, and whose job has finished meanwhile, gets no lease. No
+// acknowledgement will follow, so Lease does not wait for one.
+func TestNoLeaseAfterAReplacementHasFinished(t *testing.T) {
+	scripted(t, func(t *testing.T, s *scriptedServer) {
+		cfg, _ := s.recovering()
+		m, w, c := s.wired(cfg)
+		time.Sleep(cfg.LostAfter / 2) // the lease of JOIN ends
+		_ = c.conn.Close()
+		s.incarnation++
+		lease := failing(func() error {
+			within, cancel := context.WithTimeout(t.Context(), time.Hour)
+			defer cancel()
+			return m.Lease(within)
+		})
+		for m.EndOf(w) == nil { // a refusal without authentication must be repeated
+			c = s.accept()
+			receive[*protocol.JoinFrame](c)
+			c.send(&protocol.RefusedFrame{Code: protocol.JobFinished, Reason: "over", Model: [32]byte{9}})
+			_ = c.conn.Close()
+			synctest.Wait()
+		}
+		err := lease()
+		if done, is := errors.AsType[*protocol.FinishedError](err); !is || done.Model != [32]byte{9} {
+			t.Errorf("Lease returned %v, want a *FinishedError", err)
+		}
+	})
+}
+
 // A heartbeat carries what the rank waits for, and a report follows it once for each progress.
 func TestHeartbeatsCarryWaitsAndProgress(t *testing.T) {
 	scripted(t, func(t *testing.T, s *scriptedServer) {
