@@ -45,10 +45,10 @@ func (m *Member) watch() {
 			return
 		}
 		m.mu.Lock()
-		silent := m.now().Sub(m.lastFrame)
+		silent, limit := m.now().Sub(m.lastFrame), m.silenceLimit()
 		quiet := m.idle()
 		m.mu.Unlock()
-		if !quiet && silent > m.cfg.silenceLimit() {
+		if !quiet && silent > limit {
 			m.DropConnection(fmt.Errorf("silent for %v", silent.Round(time.Millisecond)))
 		}
 	}

@@ -20,12 +20,13 @@ import (
 // reconnects reports whether a lost connection is made again.
 func (c *JoinConfig) reconnects() bool { return c.OnLoss != protocol.Abort }
 
-// silenceLimit returns the silence of the server after which the connection is closed.
-func (c *JoinConfig) silenceLimit() time.Duration {
-	if c.reconnects() {
-		return min(c.LostAfter, c.ServerTimeout)
+// silenceLimit returns the silence of the server after which the connection is closed. Where a rank reconnects that is
+// the limit in JOINED, which the server has raised if heartbeats are rare. The caller holds the lock.
+func (m *Member) silenceLimit() time.Duration {
+	if m.cfg.reconnects() {
+		return min(m.lostAfter, m.cfg.ServerTimeout)
 	}
-	return c.ServerTimeout
+	return m.cfg.ServerTimeout
 }
 
 // DropConnection ends the connection to the server, as if the network had. The reader does the

@@ -252,6 +252,36 @@ func TestSilentServer(t *testing.T) {
 	}
 }
 
+// A server that answers each heartbeat is not given up, however long their interval is. The server raises a lost_after
+// that is below two intervals.
+func TestRareHeartbeats(t *testing.T) {
+	scripted(t, func(t *testing.T, s *scriptedServer) {
+		cfg, _ := s.recovering()
+		cfg.Heartbeat = 15 * time.Second
+		joined := background(func() (*Member, error) { return Join(t.Context(), cfg) })
+		c := s.accept()
+		f := receive[*protocol.JoinFrame](c)
+		c.send(&protocol.JoinedFrame{Attempt: f.Attempt, LostAfter: 30 * time.Second, Joined: 3})
+		m, err := joined()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Close()
+		for range 4 {
+			c.send(&protocol.HeartbeatAckFrame{Seq: c.heartbeat().Seq})
+		}
+		began := time.Now() // from now on the server is silent
+		for {
+			if _, err := c.frames.Next(); err != nil {
+				break
+			}
+		}
+		if took := time.Since(began); took != 45*time.Second {
+			t.Errorf("the server was given up after %v, want the third heartbeat without an answer", took)
+		}
+	})
+}
+
 // lateNetwork is a network on which one write after late is set does not complete: half of its bytes reach the server
 // before its deadline.
 type lateNetwork struct {
