@@ -161,7 +161,7 @@ func (m *Machine) jobOfJoin(ev JoinReceived) (*job, *refusal) {
 		}
 	}
 	// An attempt of another owner ends neither an older generation nor a job without ranks.
-	if j != nil && j.owner != [32]byte{} {
+	if j != nil && j.hasOwner() {
 		if no := j.checkOwner(f); no != nil {
 			return nil, no
 		}

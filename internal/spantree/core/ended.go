@@ -148,8 +148,11 @@ func (m *Machine) onCancel(ev CancelRequested) {
 // same time for each wrong claim.
 func (j *job) ownedBy(claim [32]byte) bool {
 	digest := sha256.Sum256(claim[:])
-	return j.owner == [32]byte{} || subtle.ConstantTimeCompare(digest[:], j.owner[:]) == 1
+	return !j.hasOwner() || subtle.ConstantTimeCompare(digest[:], j.owner[:]) == 1
 }
+
+// hasOwner reports whether the job has an owner. A job that fills has none when only vw workers are left in it.
+func (j *job) hasOwner() bool { return j.configured() && j.owner != [32]byte{} }
 
 // named returns the job with this name. Without a run key, the only job with the id.
 func (m *Machine) named(id protocol.Job) (*job, *refusal) {
