@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/feature/stream"
@@ -140,7 +142,33 @@ func checkTopics(s *cli.Settings) error {
 			errs = append(errs, cli.Usagef("--%s: stdin can be read only once: give a file", name))
 		}
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, checkStreams(s)...)...)
+}
+
+// checkStreams returns an error for each stream but stdin that would be read twice: it has no data the second time.
+func checkStreams(s *cli.Settings) (errs []error) {
+	uses := map[string][]string{}
+	use := func(purpose string, options ...string) {
+		for _, option := range options {
+			if names := s.All(option); len(names) > 0 { // the first option that is given has the files
+				for _, name := range names {
+					uses[name] = append(uses[name], purpose)
+				}
+				return
+			}
+		}
+	}
+	use("the names of words", "vocab", "data")
+	if s.Get("to") != "table" {
+		use("coherence", "corpus", "data")
+		use("perplexity", "perplexity")
+	}
+	for _, name := range slices.Sorted(maps.Keys(uses)) {
+		if purposes := uses[name]; len(purposes) > 1 && readOnce(name) && !slices.Contains(files.StdinNames, name) {
+			errs = append(errs, cli.Usagef("%s would be read for %s, but a stream can be read only once: give a file", name, strings.Join(purposes, " and for ")))
+		}
+	}
+	return errs
 }
 
 // vocabulary returns the names of --vocab, else those in --data, else nil.
