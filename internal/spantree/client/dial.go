@@ -127,7 +127,7 @@ func (g endpoint) handshake(conn net.Conn) (net.Conn, *protocol.FrameReader, err
 			Reason: fmt.Sprintf("it speaks %s, this program version %d: %s", protocol.VersionOf(first.Version, w.Version), protocol.ProtocolVersion, protocol.SameRelease),
 		}
 	}
-	frames.Server = w.Incarnation
+	frames.Server, frames.MaxFrame = w.Incarnation, int(min(w.MaxFrame, protocol.MaxPayload))
 	return g.authenticate(conn, frames, w, welcome.Bytes())
 }
 

@@ -14,11 +14,13 @@ const verdictGrace = 500 * time.Millisecond
 // onCollect sends the last events of this rank. It does not delay the reader, which may have an
 // EPOCH_END to process.
 func (m *Member) onCollect(f *protocol.CollectFrame) {
+	var size int
 	m.change(func() {
 		m.lastFrame = m.now()
 		m.verdictWithin = f.Verdict
+		size = protocol.AskedEvents(m.maxFrame)
 	})
-	answer := protocol.NewEvents(f.Number, m.cfg.Events.Last(time.Now(), int(min(f.Limit, protocol.MaxEvents))), protocol.AskedEvents)
+	answer := protocol.NewEvents(f.Number, m.cfg.Events.Last(time.Now(), int(min(f.Limit, protocol.MaxEvents))), size)
 	m.work.Go(func() { _ = m.write(answer) }) // the server does not wait for a rank that cannot answer
 }
 

@@ -45,6 +45,7 @@ type Member struct {
 	serverErr       error            // the server is lost for good; nil: it is not
 	serverLostAt    time.Time        // since when; valid with serverErr
 	server          uint64           // incarnation, as in WELCOME
+	maxFrame        int              // largest payload that the server accepts, in bytes, as in WELCOME
 	serverRestarted bool             // it is not the server that this rank has joined first
 	lastFrame       time.Time        // from the server
 	leaseStart      time.Time        // time at which the first JOIN or the newest acknowledged heartbeat was sent
@@ -73,7 +74,7 @@ func newMember(cfg JoinConfig, conn net.Conn, frames *protocol.FrameReader, join
 	m := &Member{
 		cfg: cfg, checkpoint: cfg.Checkpoint, conn: conn, over: make(chan struct{}), changed: make(chan struct{}), stop: make(chan struct{}),
 		waiting: protocol.WaitingFrame{Joined: joined.Joined, Total: uint32(cfg.Total), Report: "the server has not reported the missing ranks yet"},
-		server:  frames.Server, members: joined.Members,
+		server:  frames.Server, maxFrame: frames.MaxFrame, members: joined.Members,
 		clock: clock.Clock{Tick: cfg.Heartbeat}, leaseStart: at, lostAfter: cmp.Or(joined.LostAfter, cfg.LostAfter), askAcked: map[int]bool{},
 	}
 	m.lastFrame = m.now()

@@ -141,7 +141,7 @@ func (m *Member) rejoin(ctx context.Context) (*protocol.FrameReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return frames, m.replay(conn, frames.Server)
+	return frames, m.replay(conn, frames)
 }
 
 // refused ends the membership of a rank that has reconnected. Code JobFinished stands for a
@@ -156,7 +156,7 @@ func (m *Member) refused(no *protocol.RefusedError) {
 }
 
 // replay installs a new connection, and sends the frames of the replay log.
-func (m *Member) replay(conn net.Conn, server uint64) error {
+func (m *Member) replay(conn net.Conn, frames *protocol.FrameReader) error {
 	m.writing.Lock()
 	defer m.writing.Unlock()
 	m.mu.Lock()
@@ -166,7 +166,8 @@ func (m *Member) replay(conn net.Conn, server uint64) error {
 	if m.cfg.Elastic > 0 {
 		m.missingSince = m.lastFrame // a restarted server waits for missing ranks from the beginning
 	}
-	m.serverRestarted, m.server = m.serverRestarted || server != m.server, server
+	m.serverRestarted = m.serverRestarted || frames.Server != m.server
+	m.server, m.maxFrame = frames.Server, frames.MaxFrame
 	m.mu.Unlock()
 	if closing {
 		return conn.Close()

@@ -20,6 +20,7 @@ type scriptedServer struct {
 	network     *mem.Network
 	listener    net.Listener
 	incarnation uint64
+	maxFrame    uint32 // in WELCOME
 }
 
 // scripted runs a test in a bubble, where time stands still while frames are on their way.
@@ -32,7 +33,7 @@ func scripted(t *testing.T, test func(t *testing.T, s *scriptedServer)) {
 			t.Fatal(err)
 		}
 		defer l.Close()
-		test(t, &scriptedServer{t: t, network: n, listener: l, incarnation: 1})
+		test(t, &scriptedServer{t: t, network: n, listener: l, incarnation: 1, maxFrame: protocol.MaxPayload})
 	})
 }
 
@@ -63,7 +64,7 @@ func (s *scriptedServer) accept() *session {
 	if _, err := io.ReadFull(conn, make([]byte, protocol.HelloSize)); err != nil {
 		s.t.Fatal(err)
 	}
-	c.send(&protocol.WelcomeFrame{Term: 1, Incarnation: s.incarnation, MaxFrame: protocol.MaxPayload, MaxRanks: 100})
+	c.send(&protocol.WelcomeFrame{Term: 1, Incarnation: s.incarnation, MaxFrame: s.maxFrame, MaxRanks: 100})
 	return c
 }
 

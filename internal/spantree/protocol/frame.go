@@ -340,6 +340,7 @@ type FrameReader struct {
 	Budget memoryBound // from which long frames take memory; nil: unlimited
 
 	Server     uint64 // incarnation of the server that sends the frames, as in WELCOME
+	MaxFrame   int    // largest payload that this server accepts, in bytes, as in WELCOME
 	Version    uint8  // of the last frame
 	header     [FrameHeader]byte
 	headerRead bool // header contains that of the next frame

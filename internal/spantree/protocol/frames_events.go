@@ -15,11 +15,10 @@ const (
 	MaxEvents = 400
 	// UnaskedEvents is the size in bytes of the events that a rank sends without being asked, such
 	// that a server without EVENTS skips the frame.
-	UnaskedEvents = smallFrame - 12
-	// AskedEvents is that of the answer to COLLECT.
-	AskedEvents = eventsLimit - 12
+	UnaskedEvents = smallFrame - eventsHeader
 
 	eventsLimit  = 64 << 10
+	eventsHeader = 12 // bytes before the events
 	eventBytes   = 55 // of an event without its texts
 	maxVerb      = MaxStep
 	maxEventName = 200
@@ -34,6 +33,10 @@ type EventsFrame struct {
 	Number uint64 // of the COLLECT; 0: it was not asked for
 	Events []events.Event
 }
+
+// AskedEvents returns the size in bytes of the events in an answer to COLLECT, for a server that accepts payloads of
+// maxFrame bytes.
+func AskedEvents(maxFrame int) int { return min(eventsLimit, maxFrame) - eventsHeader }
 
 // NewEvents returns a frame with the newest events that fit into a size in bytes.
 func NewEvents(number uint64, all []events.Event, size int) *EventsFrame {
