@@ -208,14 +208,22 @@ func (m *Machine) adoptEpoch(j *job, e protocol.Epoch) {
 	}
 }
 
-// longestLease returns the longest lease that a rank of a job may have from an earlier server, by the limits of those that have
-// reconnected.
-func (m *Machine) longestLease(j *job) time.Duration {
+// assumeLeases gives each rank the lease of an attempt that only the earlier server knew: the rank has not reconnected, or
+// its attempt has replaced that one. It is the longest one by the limits of the ranks that have reconnected.
+func (m *Machine) assumeLeases(j *job) {
 	longest := m.LostAfter
 	for _, a := range j.members() {
 		longest = max(longest, a.lostAfter)
 	}
-	return longest / 2
+	until := j.created.Add(longest / 2)
+	if !j.recovers() || !until.After(m.Now) {
+		return // no rank is replaced, or all leases have ended
+	}
+	for r := range j.total {
+		if !j.removed[r] && until.After(j.losses.leases[r]) {
+			assign(&j.losses.leases, r, until)
+		}
+	}
 }
 
 // endGracePeriod ends the grace period of a job: ranks that have not reconnected are lost.
@@ -245,6 +253,7 @@ func (m *Machine) endGracePeriod(j *job) {
 			whole = false
 		}
 	}
+	m.assumeLeases(j)
 	if whole { // all ranks are in the newest epoch, which continues
 		m.afterLoss(j, nil)
 		return
@@ -262,9 +271,6 @@ func (m *Machine) endGracePeriod(j *job) {
 		}
 		if j.recovers() {
 			j.markVacant(r, m.Now, v)
-			if until := j.created.Add(m.longestLease(j)); until.After(j.losses.leases[r]) {
-				assign(&j.losses.leases, r, until) // of an attempt that only the earlier server knew
-			}
 			m.promote(j, r)
 		}
 	}
