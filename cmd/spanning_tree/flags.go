@@ -29,9 +29,9 @@ The server through which the workers of cluster jobs (vw and gvw) find each othe
       --replace_timeout T
                     time that a job waits for the replacement of a lost rank,
                     unless its ranks set their own limit (default 10m)
-      --grace T     with --state: time after a restart in which the ranks of
-                    a running job may reconnect before the server considers
-                    one lost or starts an epoch (default: --lost_after)
+      --grace T     time after a restart in which the ranks of a running job
+                    may reconnect before the server considers one lost or
+                    starts an epoch (default: --lost_after)
       --journal_timeout T
                     with --state: time that the end of a job waits for its
                     record to reach the disk before the job fails; also the
@@ -169,9 +169,6 @@ func parse(args []string) (options, error) {
 	}
 	if o.journal != 0 && o.state == "" {
 		return o, usage("--journal_timeout needs --state FILE: without it there is no journal")
-	}
-	if o.grace != 0 && o.state == "" {
-		return o, usage("--grace needs --state FILE: without a journal the server cannot detect that it was restarted")
 	}
 	if err := o.web.check(); err != nil {
 		return o, err

@@ -25,6 +25,7 @@ func TestParse(t *testing.T) {
 		"--lost_after 5s --replace-timeout=1m --state s --grace 2s": {
 			port: 26543, lostAfter: 5 * time.Second, replace: time.Minute, state: "s", grace: 2 * time.Second,
 		},
+		"--grace 1m":                       {port: 26543, grace: time.Minute}, // ranks that reconnect show the restart to a server without --state
 		"--version":                        {port: 26543, version: true},
 		"-h":                               {port: 26543, help: true},
 		"--bind 10.0.0.1 --bind 127.0.0.1": {port: 26543, bind: "127.0.0.1"},
