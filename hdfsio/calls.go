@@ -4,6 +4,7 @@ package hdfsio
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -95,6 +96,11 @@ func (c *Calls) do(ended <-chan struct{}, op string, f func() error) error {
 		select {
 		case err := <-c.caller.done:
 			return err
+		case asked := <-c.caller.asks:
+			c.timer.Stop()
+			c.caller.answers <- asked()
+			pause = c.pause(waited)
+			c.timer.Reset(pause)
 		case <-ended:
 			return c.leave(newError(op, c.name, context.Cause(c.ctx), ""))
 		case <-c.timer.C:
@@ -130,13 +136,19 @@ type caller struct {
 	done  chan error
 	left  chan struct{} // closed when the current call is abandoned
 
+	asks    chan func() error // functions for the goroutine that waits for the current call, see ask
+	answers chan error
+
 	mu       sync.Mutex
 	returned bool         // the abandoned call has returned
 	last     func() error // to be called then; nil: none
 }
 
 func newCaller() *caller {
-	c := &caller{queue: make(chan func() error), done: make(chan error), left: make(chan struct{})}
+	c := &caller{
+		queue: make(chan func() error), done: make(chan error), left: make(chan struct{}),
+		asks: make(chan func() error), answers: make(chan error),
+	}
 	go c.run()
 	return c
 }
@@ -156,6 +168,20 @@ func (c *caller) run() {
 			}
 			return
 		}
+	}
+}
+
+// errLeft is the error of ask in a call that was abandoned.
+var errLeft = errors.New("the call was abandoned")
+
+// ask lets the goroutine that waits for the current call run f, and returns its error. Meanwhile the limit of the call
+// stands still. In a call that was abandoned, f is not run, and ask returns errLeft.
+func (c *caller) ask(f func() error) error {
+	select {
+	case c.asks <- f:
+		return <-c.answers
+	case <-c.left:
+		return errLeft
 	}
 }
 

@@ -41,6 +41,25 @@ type File interface {
 	Abort() error
 }
 
+// Conditional is a File with a commit that depends on a condition.
+type Conditional interface {
+	// CommitIf is Commit if allowed returns nil. Otherwise it aborts the file, and returns the error of allowed. It calls
+	// allowed when only the rename to the final name is left, and again before each further attempt of the rename.
+	CommitIf(allowed func() error) error
+}
+
+// CommitIf commits a file if allowed returns nil. Otherwise it aborts the file, and returns the error of allowed. If the
+// file is not Conditional, it calls allowed before the commit.
+func CommitIf(f File, allowed func() error) error {
+	if c, ok := f.(Conditional); ok {
+		return c.CommitIf(allowed)
+	}
+	if err := allowed(); err != nil {
+		return errors.Join(err, f.Abort())
+	}
+	return f.Commit()
+}
+
 // Info describes a file.
 type Info struct {
 	Name     string

@@ -156,12 +156,15 @@ func (w *localFile) Write(p []byte) (int, error) {
 }
 
 // Commit renames the temporary file to its final name, and replaces an existing file.
-func (w *localFile) Commit() error { return w.commit(os.Rename) }
+func (w *localFile) Commit() error { return w.commit(nil, os.Rename) }
+
+// CommitIf is Commit if allowed returns nil, which it calls directly before the rename.
+func (w *localFile) CommitIf(allowed func() error) error { return w.commit(allowed, os.Rename) }
 
 // CommitNew renames the file unless its final name exists. It uses a hard link, which does
 // not replace; on file systems without links it checks the name first.
 func (w *localFile) CommitNew() error {
-	return w.commit(func(temp, target string) error {
+	return w.commit(nil, func(temp, target string) error {
 		switch err := os.Link(temp, target); {
 		case err == nil:
 			return os.Remove(temp)
@@ -175,14 +178,21 @@ func (w *localFile) CommitNew() error {
 	})
 }
 
-func (w *localFile) commit(name func(temp, target string) error) error {
+// commit gives the file its final name by name, if allowed returns nil. allowed nil: no condition.
+func (w *localFile) commit(allowed func() error, name func(temp, target string) error) error {
 	if w.ended {
 		return nil
 	}
 	if w.err != nil {
 		return errors.Join(w.err, w.Abort())
 	}
+	if allowed == nil {
+		allowed = func() error { return nil }
+	}
 	if w.temp == "" {
+		if err := allowed(); err != nil {
+			return errors.Join(err, w.Abort())
+		}
 		w.ended = true
 		if err := w.f.Close(); err != nil {
 			return newError("write", w.name, err, "")
@@ -195,6 +205,9 @@ func (w *localFile) commit(name func(temp, target string) error) error {
 	w.ended = true
 	if err := w.f.Close(); err != nil {
 		return errors.Join(newError("write", w.name, err, ""), os.Remove(w.temp))
+	}
+	if err := allowed(); err != nil {
+		return errors.Join(err, os.Remove(w.temp))
 	}
 	if err := name(w.temp, w.target); err != nil {
 		return errors.Join(newError("write", w.name, err, ""), os.Remove(w.temp))

@@ -178,6 +178,13 @@ func (f *watchedFile) Write(b []byte) (int, error) {
 func (f *watchedFile) Commit() error    { return f.finish(f.file.Commit) }
 func (f *watchedFile) CommitNew() error { return f.finish(f.file.CommitNew) }
 
+// CommitIf is Commit if allowed returns nil. The limit does not include the time that allowed takes.
+func (f *watchedFile) CommitIf(allowed func() error) error {
+	return f.finish(func() error {
+		return CommitIf(f.file, func() error { return f.calls.caller.ask(allowed) })
+	})
+}
+
 // finish commits the file, unless a write hangs. Abort then removes it later.
 func (f *watchedFile) finish(commit func() error) error {
 	if f.calls.left != nil {

@@ -170,3 +170,64 @@ func TestNoLimitOnPipes(t *testing.T) {
 		}
 	})
 }
+
+// TestTheLimitOfAConditionalCommit: the time in which the condition is checked does not count.
+func TestTheLimitOfAConditionalCommit(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "model")
+	synctest.Test(t, func(t *testing.T) {
+		f, err := (&Watched{FS: Local{}, Within: time.Minute}).Create(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = CommitIf(f, func() error {
+			time.Sleep(time.Hour)
+			return nil
+		})
+		if _, serr := os.Stat(name); err != nil || serr != nil {
+			t.Errorf("got %v, and the file: %v", err, serr)
+		}
+	})
+}
+
+// lateCommit is a file system whose files hang in a commit before they check its condition.
+type lateCommit struct{ *hanging }
+
+type lateCommitFile struct {
+	File
+	h *hanging
+}
+
+func (l lateCommit) Create(ctx context.Context, name string) (File, error) {
+	f, err := l.Local.Create(ctx, name)
+	return &lateCommitFile{f, l.hanging}, err
+}
+
+func (f *lateCommitFile) CommitIf(allowed func() error) error {
+	f.h.wait("commit")
+	return CommitIf(f.File, allowed)
+}
+
+// TestNoRenameInAnAbandonedCommit: a commit that exceeds its limit before the check of its condition does not give the file
+// its name later.
+func TestNoRenameInAnAbandonedCommit(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		h := &hanging{op: "commit", release: make(chan struct{})}
+		f, err := (&Watched{FS: lateCommit{h}, Within: time.Minute}).Create(t.Context(), filepath.Join(dir, "model"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = CommitIf(f, func() error {
+			t.Error("the condition is checked")
+			return nil
+		})
+		if !errors.Is(err, ErrHung) {
+			t.Errorf("got %v, want ErrHung", err)
+		}
+		close(h.release)
+		synctest.Wait()
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("there are %v, %v", left, err)
+		}
+	})
+}

@@ -38,6 +38,7 @@ func Run(t *testing.T, c Config) {
 		{"errors say what is missing", faults},
 		{"a file appears when it is whole", commit},
 		{"a file that is given up leaves nothing", abort},
+		{"a condition is checked before the rename", commitIf},
 		{"one of many has a new name", race},
 		{"patterns find files", list},
 		{"names are names", names},
@@ -224,4 +225,37 @@ func commitNew(t *testing.T, c Config) {
 	}
 	must(t, c.FS, name, 0, []byte("writer 0"))
 	left(t, c.FS, c.Dir)
+}
+
+func commitIf(t *testing.T, c Config) {
+	name := c.Dir + "/model"
+	write(t, c.FS, name, []byte("old"))
+	denied := errors.New("denied")
+	for _, want := range []error{denied, nil} {
+		f, err := c.FS.Create(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Write([]byte("new")); err != nil {
+			t.Fatal(err)
+		}
+		asked := 0
+		err = hdfsio.CommitIf(f, func() error {
+			asked++
+			must(t, c.FS, name, 0, []byte("old"))
+			return want
+		})
+		if !errors.Is(err, want) || asked != 1 {
+			t.Errorf("a condition with the error %v: got %v, and it was checked %d times", want, err, asked)
+		}
+		if err := errors.Join(f.Commit(), f.CommitNew(), f.Abort()); err != nil {
+			t.Errorf("calls after CommitIf: %v", err)
+		}
+		text := "new"
+		if want != nil {
+			text = "old"
+		}
+		must(t, c.FS, name, 0, []byte(text))
+		left(t, c.FS, c.Dir)
+	}
 }

@@ -4,6 +4,7 @@ package remote
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,12 +91,16 @@ func (w *file) Write(b []byte) (int, error) {
 }
 
 // Commit copies the file to its final name, and replaces an existing file.
-func (w *file) Commit() error { return w.commit(true) }
+func (w *file) Commit() error { return w.commit(true, nil) }
+
+// CommitIf is Commit if allowed returns nil, which it calls directly before each attempt to rename the file.
+func (w *file) CommitIf(allowed func() error) error { return w.commit(true, allowed) }
 
 // CommitNew copies the file to its final name, unless that exists.
-func (w *file) CommitNew() error { return w.commit(false) }
+func (w *file) CommitNew() error { return w.commit(false, nil) }
 
-func (w *file) commit(replace bool) error {
+// commit copies the file to its final name, if allowed returns nil. allowed nil: no condition.
+func (w *file) commit(replace bool, allowed func() error) error {
 	if w.ended {
 		return nil
 	}
@@ -104,7 +109,7 @@ func (w *file) commit(replace bool) error {
 	}
 	aside, err := w.put()
 	if err == nil {
-		err = w.rename(aside, replace)
+		err = w.rename(aside, replace, allowed)
 	}
 	return errors.Join(err, w.Abort())
 }
@@ -137,9 +142,15 @@ func (w *file) putOnce(aside string) error {
 	return err
 }
 
-func (w *file) rename(aside string, replace bool) error {
+func (w *file) rename(aside string, replace bool, allowed func() error) error {
+	var denied error // of allowed
 	tries := 0
 	err := w.fs.persist(w.ctx, "write", w.name, func() error {
+		if allowed != nil {
+			if denied = allowed(); denied != nil {
+				return settled{denied}
+			}
+		}
 		tries++
 		err := w.fs.b.Rename(aside, w.path, replace)
 		if err == nil || tries == 1 {
@@ -155,7 +166,7 @@ func (w *file) rename(aside string, replace bool) error {
 	})
 	if err != nil {
 		_ = w.fs.leave(aside) // a remaining file has a hidden name
-		return err
+		return cmp.Or(denied, err)
 	}
 	w.fs.mu.Lock()
 	defer w.fs.mu.Unlock()

@@ -170,7 +170,9 @@ var waits = map[string]wait{
 	// File systems.
 	"hdfsio: Calls.call lock":           {ends: deadline, by: "within sayHung", shown: "waiting for the file system"},
 	"hdfsio: Calls.Last lock":           {ends: deadline, by: "within sayHung", shown: "waiting for the file system"},
-	"hdfsio: Calls.do send":             {ends: local, why: "the caller's goroutine receives, since the previous call has returned"},
+	"hdfsio: Calls.do send":             {ends: local, n: 2, why: "the caller's goroutine receives, since the previous call has returned, or since it waits in ask"},
+	"hdfsio: caller.ask select":         {ends: local, why: "do receives from asks, or closes left"},
+	"hdfsio: caller.ask receive":        {ends: joined, why: "do sends the answer when it has called the function, whose own waits have rows"},
 	"hdfsio: caller.run range":          {ends: joined, why: "Last closes todo, or the current call is abandoned"},
 	"hdfsio: caller.run select":         {ends: local, why: "do receives from done, or closes left"},
 	"hdfsio: interruptible.Close lock":  {ends: local, why: "poll holds it, and Close has closed the pipe that ends poll"},

@@ -234,6 +234,11 @@ func (f *faultFile) Commit() error {
 	return f.File.Commit()
 }
 
+func (f *faultFile) CommitIf(allowed func() error) error {
+	fault.At(f.rank, fault.Write)
+	return hdfsio.CommitIf(f.File, allowed)
+}
+
 func (f *faultFile) CommitNew() error {
 	fault.At(f.rank, fault.Write)
 	return f.File.CommitNew()

@@ -100,6 +100,32 @@ func TestCreatorRecognisesStdout(t *testing.T) {
 	}
 }
 
+// An output file checks its condition as late as its file system allows it.
+func TestOutputsAreConditional(t *testing.T) {
+	dir := t.TempDir()
+	create := New(&cli.Process{}).Creator(t.Context(), &hdfsio.Watched{FS: &hdfsio.URLs{}}, 0)
+	f, err := create("file://" + filepath.ToSlash(dir) + "/model")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(f, "weights"); err != nil {
+		t.Fatal(err)
+	}
+	err = f.(hdfsio.Conditional).CommitIf(func() error {
+		copies, err := filepath.Glob(filepath.Join(dir, ".model*"))
+		if err != nil || len(copies) != 1 {
+			t.Fatalf("the folder has the temporary files %v, %v", copies, err)
+		}
+		if b, err := os.ReadFile(copies[0]); err != nil || string(b) != "weights" {
+			t.Errorf("the temporary file has %q, %v", b, err)
+		}
+		return nil
+	})
+	if b, rerr := os.ReadFile(filepath.Join(dir, "model")); err != nil || rerr != nil || string(b) != "weights" {
+		t.Errorf("got %v, and the file has %q, %v", err, b, rerr)
+	}
+}
+
 func isUsage(err error) bool {
 	_, ok := errors.AsType[*cli.UsageError](err)
 	return ok

@@ -66,6 +66,11 @@ func (f taskFile) Commit() error {
 	return f.File.Commit()
 }
 
+func (f taskFile) CommitIf(allowed func() error) error {
+	f.fs.restore(f.ctx)
+	return hdfsio.CommitIf(f.File, allowed)
+}
+
 func (f taskFile) CommitNew() error {
 	f.fs.restore(f.ctx)
 	return f.File.CommitNew()

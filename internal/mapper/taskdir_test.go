@@ -51,7 +51,9 @@ func (f lateFS) Create(ctx context.Context, name string) (hdfsio.File, error) {
 	return &lateFile{ctx: ctx, fs: f, name: name}, nil
 }
 
-func (f *lateFile) Commit() error {
+func (f *lateFile) Commit() error { return f.CommitIf(func() error { return nil }) }
+
+func (f *lateFile) CommitIf(allowed func() error) error {
 	out, err := f.fs.Local.Create(f.ctx, f.name)
 	if err != nil {
 		return err
@@ -59,7 +61,7 @@ func (f *lateFile) Commit() error {
 	if _, err := out.Write(f.Bytes()); err != nil {
 		return errors.Join(err, out.Abort())
 	}
-	return out.Commit()
+	return hdfsio.CommitIf(out, allowed)
 }
 
 func (f *lateFile) CommitNew() error { return f.Commit() }
@@ -86,7 +88,13 @@ func TestTheFolderOfAnAttemptIsRemoved(t *testing.T) {
 	if err := os.RemoveAll(work); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Commit(); err != nil {
+	// The condition is checked when the bytes are in the folder.
+	if err := f.(hdfsio.Conditional).CommitIf(func() error {
+		if copies, err := filepath.Glob(filepath.Join(work, ".model*")); err != nil || len(copies) != 1 {
+			t.Errorf("the folder has the temporary files %v, %v", copies, err)
+		}
+		return nil
+	}); err != nil {
 		t.Error(err)
 	}
 	if b, err := os.ReadFile(filepath.Join(work, "model")); err != nil || string(b) != "weights" {

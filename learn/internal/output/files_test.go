@@ -125,6 +125,38 @@ func TestUnderLease(t *testing.T) {
 	}
 }
 
+// conditionalMemory is a memory that checks a condition when it has copied its bytes.
+type conditionalMemory struct{ memory }
+
+func (m *conditionalMemory) CommitIf(allowed func() error) error {
+	m.done = append(m.done, "copy")
+	if err := allowed(); err != nil {
+		return errors.Join(err, m.Abort())
+	}
+	return m.Commit()
+}
+
+// A file that is copied to its place gets its final name only while the attempt holds its rank after the copy.
+func TestLeaseAfterTheCopy(t *testing.T) {
+	lost := errors.New("another attempt has the rank")
+	for held, want := range map[error][]string{nil: {"copy", "lease", "commit"}, lost: {"copy", "lease", "abort"}} {
+		var m conditionalMemory
+		f, err := UnderLease(func(string) (File, error) { return &m, nil }, func(context.Context) error {
+			m.done = append(m.done, "lease")
+			return held
+		})("model")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Commit(); !errors.Is(err, held) {
+			t.Errorf("lease %v: got the error %v", held, err)
+		}
+		if d := cmp.Diff(want, m.done); d != "" {
+			t.Errorf("lease %v, -want +got:\n%s", held, d)
+		}
+	}
+}
+
 // The console delays the log from the header of the table on, and prints nothing in a quiet run.
 func TestConsole(t *testing.T) {
 	for _, quiet := range []bool{false, true} {

@@ -12,8 +12,19 @@ type leased struct {
 	lease func(context.Context) error
 }
 
+// conditional is a File that calls allowed when all bytes are written, directly before it gets its final name. It is
+// aborted if allowed returns an error.
+type conditional interface {
+	CommitIf(allowed func() error) error
+}
+
 func (l leased) Commit() error {
-	if err := l.lease(context.Background()); err != nil { // the end of the job bounds the wait
+	held := func() error { return l.lease(context.Background()) } // the end of the job bounds the wait
+	// A commit may copy many bytes to other machines, which may take longer than the lease lasts.
+	if f, ok := l.File.(conditional); ok {
+		return f.CommitIf(held)
+	}
+	if err := held(); err != nil {
 		return err
 	}
 	return l.File.Commit()
