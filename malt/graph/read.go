@@ -217,7 +217,7 @@ func hasEdges(g *ast.Subgraph) bool {
 // weightOf returns the attribute weight; "": there is none.
 func weightOf(attrs []*ast.Attr) (weight string) {
 	for _, a := range attrs {
-		if a.Key == "weight" {
+		if strings.Trim(a.Key, `"`) == "weight" {
 			weight = strings.Trim(a.Val, `"`)
 		}
 	}

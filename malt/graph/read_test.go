@@ -36,8 +36,9 @@ func TestReadFormats(t *testing.T) {
 
 func TestReadWeights(t *testing.T) {
 	for name, text := range map[string]string{
-		"list": "0 1 0.25\n1 0\n",
-		"DOT":  `digraph { 0 -> 1 [weight=0.25, color=red]; 1 -> 0 }`,
+		"list":       "0 1 0.25\n1 0\n",
+		"DOT":        `digraph { 0 -> 1 [weight=0.25, color=red]; 1 -> 0 }`,
+		"quoted DOT": `digraph { "0" -> "1" ["weight"="0.25", "color"="red"]; 1 -> 0 }`,
 	} {
 		g, err := Read(strings.NewReader(text), name, 2)
 		if err != nil {
@@ -78,6 +79,9 @@ func TestReadReportsAllFaults(t *testing.T) {
 		}},
 		{"defaults", "digraph { edge [color=red]; edge [weight=0.2]; node [weight=3]; 0 -> 1 -> 2 -> 0 }", []string{
 			"graph: defaults: DOT: a default weight of edges is not supported: give each edge its attribute weight",
+		}},
+		{"quoted", `digraph { edge ["weight"=0.2]; 0 -> 1 -> 2 -> 0 }`, []string{
+			"graph: quoted: DOT: a default weight of edges is not supported: give each edge its attribute weight",
 		}},
 		{"two", "digraph { 0 -> 1 } digraph { 1 -> 0 }", []string{"graph: two: DOT: got 2 graphs, want one"}},
 		{"apart", "0 1\n1 0\n", []string{
