@@ -7,6 +7,7 @@ all copies are closed. So each child closes those of the pipes that are made her
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import threading
@@ -53,11 +54,14 @@ def close(end: IO[bytes]) -> None:
 
 
 def _close_in_child() -> None:
-    for end in _ends:
-        # A buffer is left as it is: its bytes are the parent's, and a thread of the parent may have its lock.
-        getattr(end, "raw", end).close()
-    _ends.clear()
-    _lock.release()
+    try:
+        for end in _ends:
+            # A buffer is left as it is: its bytes are the parent's, and a thread of the parent may have its lock.
+            with contextlib.suppress(OSError):  # EBADF: the program has closed the descriptor itself
+                getattr(end, "raw", end).close()
+        _ends.clear()
+    finally:
+        _lock.release()
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -84,6 +86,29 @@ def test_a_child_closes_its_copies_only():
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         _forks.close(process.stdin)
         assert process.stdout.read() == b"once"
+
+
+def test_a_child_closes_its_copies_after_an_error():
+    """A descriptor that the program has closed itself does not keep the child from closing the others."""
+    ends = [_forks.pipe() for _ in range(4)]
+    os.close(ends[0][1].fileno())
+    child = os.fork()
+    if child == 0:
+        unlocked = []
+
+        def take():
+            unlocked.append(_forks._lock.acquire(timeout=10))
+
+        thread = threading.Thread(target=take)
+        thread.start()
+        thread.join()
+        os._exit(0 if unlocked == [True] and all(end.closed for _, end in ends) else 1)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    for reader, end in ends:
+        os.close(reader)
+        with contextlib.suppress(OSError):
+            _forks.close(end)
+    assert status == 0
 
 
 def test_closed_pipes_are_forgotten():
