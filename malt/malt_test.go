@@ -152,6 +152,41 @@ func TestSlowRankOfAPeriodicGraph(t *testing.T) {
 	}
 }
 
+// TestPeriodAveragesExactly has ranks of equal speed: after a period of the graph all have the mean, also if no rank waits.
+func TestPeriodAveragesExactly(t *testing.T) {
+	const total, mean = 6, 2.5
+	for _, sync := range []string{"asp", "bsp"} {
+		bubble(t, sync, func(t *testing.T) {
+			newCluster(t, total, Config{}).must(func(g *Group) error {
+				ctx := context.Background()
+				v, err := NewVector[float64](g, "v", 1, VectorConfig{ObjectConfig: ObjectConfig{Graph: "one_peer", Sync: sync}})
+				if err != nil {
+					return err
+				}
+				v.Values()[0] = float64(g.Rank())
+				for range graph.OnePeer(total).Period() {
+					if err := v.Scatter(ctx); err != nil {
+						return err
+					}
+					if err := g.Barrier(ctx); err != nil { // all updates of the round have arrived
+						return err
+					}
+					if _, err := v.Gather(ctx, WeightedAverage); err != nil {
+						return err
+					}
+					if err := g.Barrier(ctx); err != nil { // no update of the next round has
+						return err
+					}
+				}
+				if got := v.Values()[0]; math.Abs(got-mean) > 1e-12 {
+					return fmt.Errorf("got %v after a period, want %v", got, mean)
+				}
+				return g.Done(ctx)
+			})
+		})
+	}
+}
+
 // TestBarrierIsAfterUpdates sends without a wait, and finds all updates after a barrier.
 func TestBarrierIsAfterUpdates(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {

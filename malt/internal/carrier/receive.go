@@ -86,11 +86,16 @@ func (o *object) takeQueue(from int, q *receiveQueue) {
 	q.updates = kept
 }
 
-// weigh sets the weights of taken updates. They are those of the edges from their senders in this round. If there is no
-// such edge from one of them, as with a graph that changes by round and ranks that do not wait for each other, all have the
-// weight of a uniform average: those of edges of several rounds might sum to more than 1.
+// weigh sets the weights of taken updates: those of the edges from their senders in the round of this rank's newest
+// update. With ASP that round is complete, with other modes it is the current one. If there is no such edge from one of
+// them, as with a graph that changes by round and ranks that do not wait for each other, all have the weight of a uniform
+// average: those of edges of several rounds might sum to more than 1.
 func (o *object) weigh(live members.Set) {
-	in := o.Graph.In(o.pace.Round(), o.pace.Rank())
+	round := o.pace.Round()
+	if o.Mode == pace.ASP {
+		round = max(round-1, 0)
+	}
+	in := o.Graph.In(round, o.pace.Rank())
 	senders, last, uniform := 0, -1, false
 	for i := range o.taken {
 		a := &o.taken[i]
