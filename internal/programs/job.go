@@ -80,6 +80,9 @@ func checkJob(s *cli.Settings) []error {
 	if how := s.Get("on_loss"); how == "wait" || how == "grow" && s.Has("malt") {
 		errs = append(errs, cli.Usagef("--on_loss %s: another attempt could not continue in the middle of training: use abort or shrink", how))
 	}
+	if name := s.Get(optModelOut); isRank && s.Get("on_loss") == "shrink" && slices.Contains(files.StdoutNames, name) {
+		errs = append(errs, cli.Usagef("--final_regressor %s with --on_loss shrink: if the rank that writes the model is lost, another one writes it, too: give a file", name))
+	}
 	for _, name := range []string{"malt", "sync", "cb_size", "malt_compress", "outer_rate", "outer_momentum", "layer_graphs", "layer_syncs", "whole_every"} {
 		if s.Has(name) && !isRank {
 			errs = append(errs, cli.Usagef("--%s would be ignored: this is no rank of a job (gvw run -n 4 -- gvw svm --malt all ...)", name))

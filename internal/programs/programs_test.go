@@ -165,6 +165,8 @@ func TestOptionsThatWouldBeIgnoredAreErrors(t *testing.T) {
 		{"svm -t -i m -f n -d x", "--final_regressor would be ignored"},
 		{"svm -p p -d x", "--predictions would be ignored"},
 		{"svm --span_server h --unique_id 1 --total 2 --node 0 --malt all --on_loss wait -d x", "--on_loss wait"},
+		{"svm --span_server h --unique_id 1 --total 2 --node 0 --malt all --on_loss shrink -d x -f stdout", "--final_regressor stdout"},
+		{"nn --span_server h --unique_id 1 --total 2 --node 0 --malt all --on_loss shrink -d x -f -", "--final_regressor -"},
 		{"svm --malt all -d x", "--malt would be ignored"},
 		{"svm --span_server h --unique_id 1 --total 2 --node 0 -d x", "--malt GRAPH"},
 		{"svm --outer_rate 0.5 --malt_compress f16 -d x", "--outer_rate would be ignored"},
