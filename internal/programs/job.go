@@ -55,7 +55,7 @@ type job struct {
 	rounds []func()           // called at the begin of each round
 
 	vectors []*malt.Vector[float32] // the model
-	last    []*malt.Vector[float32] // its average over all ranks
+	final   *final                  // its average over all ranks
 }
 
 // defaultExchange is the default of --cb_size.
@@ -138,13 +138,22 @@ func words(list string) []string {
 	return strings.Split(list, ",")
 }
 
-// share creates the shared vectors of a program.
+// share creates the shared vectors of a program, and that of the final average.
 func (j *job) share(p program) error {
 	if j == nil {
 		return nil
 	}
 	j.prog = p.(shared)
-	return j.prog.share(j)
+	if err := j.prog.share(j); err != nil {
+		return err
+	}
+	length := 0
+	for _, v := range j.vectors {
+		length += len(v.Values())
+	}
+	var err error
+	j.final, err = newFinal(j.group, length)
+	return err
 }
 
 // vector creates a shared vector.
@@ -160,9 +169,8 @@ func (j *job) vector(name string, length int) (*malt.Vector[float32], error) {
 	if err != nil {
 		return nil, err
 	}
-	last, err := malt.NewVector[float32](j.group, name+".final", length, malt.VectorConfig{ObjectConfig: malt.ObjectConfig{Sync: "bsp"}})
-	j.vectors, j.last = append(j.vectors, v), append(j.last, last)
-	return v, err
+	j.vectors = append(j.vectors, v)
+	return v, nil
 }
 
 // begin notes the first values of the vectors, which the program has set.
@@ -237,18 +245,7 @@ func (j *job) finish(ctx context.Context, most int, end func()) error {
 		}
 	}
 	end()
-	for i, v := range j.vectors {
-		last := j.last[i]
-		copy(last.Values(), v.Values())
-		if err := last.Scatter(ctx); err != nil {
-			return err
-		}
-		if _, err := last.Gather(ctx, malt.AverageIncludingSelf); err != nil {
-			return err
-		}
-		copy(v.Values(), last.Values())
-	}
-	return nil
+	return j.final.average(ctx, j.vectors)
 }
 
 // done delivers the model and waits until all ranks are done. All ranks have the same model. The lowest rank that takes
