@@ -33,5 +33,7 @@
 //
 // A frame with an unknown flag, with counts that do not add up, or with a label, weight or
 // value that is not a number is an error that names frame and row. The batch is then unchanged.
+// A dense frame without columns, labels and weights has no bytes for its rows: it is an error if the
+// batch would have more than 65,536 examples with it.
 // Nothing is allocated per example.
 package csr

@@ -31,9 +31,9 @@ const (
 
 const headerBytes = 16
 
-// maxBare limits the rows of a frame whose rows have no bytes, so that no limit of bytes bounds them: as many as a frame of
-// 64 MiB has of sparse rows without values.
-const maxBare = 1 << 24
+// maxBare is the greatest number of examples of a batch after a frame whose rows have no bytes. No limit of bytes bounds such
+// rows, and a batch has all frames of a chunk. A chunk of 256 KiB (package stream) has as many sparse rows without values.
+const maxBare = 1 << 16
 
 // header is the beginning of a frame.
 type header struct {
@@ -54,10 +54,18 @@ func parseHeader(b []byte) (header, error) {
 	if form := h.flags & (Dense | Narrow | Short); form&(form-1) != 0 {
 		return header{}, fmt.Errorf("a frame has flags %#x, want at most one of %#x", h.flags, Dense|Narrow|Short)
 	}
-	if h.flags == Dense && h.count == 0 && h.rows > maxBare {
-		return header{}, fmt.Errorf("a dense frame of %d rows without columns, labels and weights: want at most %d rows", h.rows, maxBare)
+	return h, h.bare(0)
+}
+
+// bare returns an error for a frame that would add more rows without bytes than allowed to a batch of n examples.
+func (h header) bare(n int) error {
+	if h.flags != Dense || h.count != 0 || h.rows <= max(maxBare-n, 0) {
+		return nil
 	}
-	return h, nil
+	if n == 0 || h.rows > maxBare {
+		return fmt.Errorf("a dense frame of %d rows without columns, labels and weights: want at most %d rows: write a sparse frame", h.rows, maxBare)
+	}
+	return fmt.Errorf("a dense frame of %d rows without columns, labels and weights after %d examples of the same batch: want at most %d together: write a sparse frame", h.rows, n, maxBare)
 }
 
 // indexBytes returns the bytes of an index.
@@ -159,6 +167,9 @@ func (p *Parser) frame(dst *feature.Batch, frame []byte, n int64) (row int, err 
 	}
 	h, err := parseHeader(frame)
 	if err != nil {
+		return -1, err
+	}
+	if err := h.bare(len(dst.Examples)); err != nil {
 		return -1, err
 	}
 	if want := h.length(); float64(len(frame)) != want {

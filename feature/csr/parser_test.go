@@ -71,6 +71,12 @@ func frame(flags uint32, rows []row) []byte {
 	return b
 }
 
+// bare writes a frame whose rows have no bytes.
+func bare(rows uint32) []byte {
+	le := binary.LittleEndian
+	return le.AppendUint32(le.AppendUint32(le.AppendUint32([]byte(csr.Magic), csr.Dense), rows), 0)
+}
+
 // asText returns the examples that vw's text parser reads from the rows.
 func asText(t rapid.TB, cfg feature.Config, flags uint32, rows []row) *feature.Batch {
 	t.Helper()
@@ -182,7 +188,8 @@ func TestErrors(t *testing.T) {
 		"weight":       {with(csr.Weights, row{weight: nan}), "frame 7, row 2: the importance weight is not a number"},
 		"value":        {with(0, row{indices: []uint32{1, 2}, values: []float32{1, nan}}), "frame 7, row 2: value 2 is not a number"},
 		"dense value":  {with(csr.Dense, row{values: []float32{nan}}), "frame 7, row 2: value 1 is not a number"},
-		"no columns":   {append([]byte("gvwR\x04\x00\x00\x00"), "\xff\xff\xff\xff\x00\x00\x00\x00"...), "frame 7: a dense frame of 4294967295 rows without columns, labels and weights: want at most 16777216 rows"},
+		"no columns":   {bare(math.MaxUint32), "frame 7: a dense frame of 4294967295 rows without columns, labels and weights: want at most 65536 rows: write a sparse frame"},
+		"rows before":  {bare(65535), "frame 7: a dense frame of 65535 rows without columns, labels and weights after 2 examples of the same batch: want at most 65536 together: write a sparse frame"},
 		"sizes":        {append([]byte("gvwR\x04\x00\x00\x00"), "\xff\xff\xff\xff\xff\xff\xff\xff"...), "frame 7: 16 bytes: want 73786976260478468096 by its counts: the data was cut off, or the counts are wrong"},
 	} {
 		p, err := csr.NewParser(feature.Config{Bits: 18})
@@ -204,6 +211,27 @@ func TestErrors(t *testing.T) {
 		if err := p.AppendLine(&b, frame(csr.Labels, good), 8); err != nil || len(b.Examples) != 4 {
 			t.Errorf("%s: the frame after it: %d examples, %v", name, len(b.Examples), err)
 		}
+	}
+}
+
+// Frames whose rows have no bytes fill a batch to 65,536 examples, and no further.
+func TestRowsWithoutBytesAreBoundedPerBatch(t *testing.T) {
+	t.Parallel()
+	p, err := csr.NewParser(feature.Config{Bits: 18})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b feature.Batch
+	for range 2 {
+		for n := range int64(64) {
+			if err := p.AppendLine(&b, bare(1024), n+1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := p.AppendLine(&b, bare(1), 65); err == nil {
+			t.Errorf("%d examples: want an error", len(b.Examples))
+		}
+		b.Reset()
 	}
 }
 
@@ -245,22 +273,19 @@ func TestNothingIsAllocatedPerExample(t *testing.T) {
 }
 
 // FuzzAppendLine: no frame makes the parser panic or leave an inconsistent batch, an error
-// leaves the batch as it was, and an accepted frame has the length that its header gives.
+// leaves the batch as it was, an accepted frame has the length that its header gives, and the rows
+// of a batch are bounded.
 func FuzzAppendLine(f *testing.F) {
 	rows := []row{{label: 1, weight: 0.5, indices: []uint32{3, 5}, values: []float32{1, 0}}, {label: -1, weight: 1, indices: []uint32{9, 3}, values: []float32{2, 2}}}
 	for flags := range uint32(8) {
 		f.Add(frame(flags, rows), uint8(flags<<5))
 	}
 	f.Add(frame(3, nil), uint8(1))
-	f.Add([]byte("gvwR\x04\x00\x00\x00\xff\xff\xff\xff\x00\x00\x00\x00"), uint8(0))
+	f.Add(bare(math.MaxUint32), uint8(0))
+	f.Add(bare(1<<14), uint8(0))
 	f.Fuzz(func(t *testing.T, text []byte, options uint8) {
 		if len(text) > 4096 {
 			return
-		}
-		if len(text) >= 12 {
-			if rows := binary.LittleEndian.Uint32(text[8:]); rows > 1<<16 && rows <= 1<<24 {
-				return // as many rows without bytes are allowed, and take long
-			}
 		}
 		cfg := feature.Config{Bits: 1 + uint(options>>3), HashAll: options&1 != 0, NoConstant: options&2 != 0, Names: options&4 != 0}
 		p, err := csr.NewParser(cfg)
@@ -279,6 +304,14 @@ func FuzzAppendLine(f *testing.F) {
 			t.Fatalf("%d examples after %v", len(b.Examples), err)
 		case err == nil && (n != len(text) || lengthErr != nil):
 			t.Fatalf("accepted %d bytes, whose length is %d, %v", len(text), n, lengthErr)
+		}
+		if len(b.Examples) > len(text) { // rows without bytes
+			for err == nil {
+				err = p.AppendLine(&b, text, 3)
+			}
+		}
+		if limit := 1<<16 + len(text); len(b.Examples) > limit {
+			t.Fatalf("a batch of %d examples, want at most %d", len(b.Examples), limit)
 		}
 	})
 }
