@@ -138,7 +138,7 @@ func (m *Measures) Write(out io.Writer) ([32]byte, error) {
 	type bin struct {
 		Above     float64  `json:"above"`
 		UpTo      float64  `json:"up_to"`
-		Weight    float64  `json:"weight"`
+		Weight    *float64 `json:"weight"`
 		Predicted *float64 `json:"predicted"`
 		Positive  *float64 `json:"positive"`
 	}
@@ -153,7 +153,7 @@ func (m *Measures) Write(out io.Writer) ([32]byte, error) {
 			file.Metrics[v.Name] = number(v.Value)
 		}
 		for _, b := range r.Curve {
-			file.Curve = append(file.Curve, bin{b.Above, b.UpTo, b.Weight, number(b.Predicted), number(b.Positive)})
+			file.Curve = append(file.Curve, bin{b.Above, b.UpTo, number(b.Weight), number(b.Predicted), number(b.Positive)})
 		}
 	}
 	text, err := json.MarshalIndent(file, "", "  ")

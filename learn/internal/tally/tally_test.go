@@ -17,6 +17,7 @@ import (
 	"github.com/gvw-project/gvw/learn/internal/job"
 	"github.com/gvw-project/gvw/learn/internal/output"
 	"github.com/gvw-project/gvw/learn/internal/vwtext"
+	"github.com/gvw-project/gvw/learn/metric"
 	"github.com/gvw-project/gvw/loss"
 )
 
@@ -230,5 +231,33 @@ func TestPassLogOfInfiniteWeight(t *testing.T) {
 		if !strings.HasPrefix(got, want) {
 			t.Errorf("got %s", got)
 		}
+	}
+}
+
+// The same holds for the measures in the file of --metrics_file.
+func TestMeasuresOfInfiniteWeight(t *testing.T) {
+	m, err := NewMeasures(metric.Set{metric.Calibration}, true, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Own.Add(metric.Case{Label: 1, Weight: float32(math.Inf(1)), Probability: 0.25})
+	m.keepOwn()
+	m.endPass(1, true, true)
+	var out bytes.Buffer
+	if _, err := m.Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Metrics map[string]*float64
+		Curve   []struct{ Weight *float64 } `json:"calibration_curve"`
+	}
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	if w := got.Curve[2].Weight; w != nil || got.Metrics["calibration"] != nil {
+		t.Errorf("calibration %v, weight of its bin %v, want null", got.Metrics["calibration"], w)
+	}
+	if w := got.Curve[3].Weight; w == nil || *w != 0 {
+		t.Errorf("weight of an empty bin %v, want 0", w)
 	}
 }
