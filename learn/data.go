@@ -12,17 +12,25 @@ import (
 	"github.com/gvw-project/gvw/feature/json"
 	"github.com/gvw-project/gvw/feature/libsvm"
 	"github.com/gvw-project/gvw/feature/stream"
+	"github.com/gvw-project/gvw/learn/internal/namespaces"
 	"github.com/gvw-project/gvw/learn/internal/reduction"
 	"github.com/gvw-project/gvw/model"
 )
 
+// Dictionaries are the places in which the files of --dictionary are found.
+type Dictionaries = namespaces.Files
+
 // NamedData returns a configuration that reads data with the features of a model, as the
 // options in its header define them, and with the names of the features. An empty format is
 // vw's text. name is the model's, for messages.
-func NamedData(name string, h *model.Header, format string, inputs []Input) (stream.Config, error) {
+func NamedData(name string, h *model.Header, format string, inputs []Input, dictionaries Dictionaries) (stream.Config, error) {
 	c := Config{Features: FeatureConfig{Bits: h.Bits}, Data: DataConfig{Format: format, Inputs: inputs}}
 	c = c.withDefaults()
 	if err := c.takeOptions(name, h); err != nil {
+		return stream.Config{}, err
+	}
+	c.Features.DictionaryPath, c.Model.Open = dictionaries.Path, dictionaries.Open
+	if err := c.loadDictionaries(); err != nil {
 		return stream.Config{}, err
 	}
 	d := dataset(&c)

@@ -298,9 +298,15 @@ var guardFlags = []*cli.Spec{
 var Models = []*cli.Spec{
 	{Name: "top", Kind: cli.Integer, Category: catInspect, Arg: "N", Def: "20", Help: "show the N largest; 0: none"},
 	{Name: "data", Short: "d", Kind: cli.Text, Category: catInspect, Arg: "FILE", Repeat: true, Help: "take names, ranges and counts from these examples; repeatable"},
+	dictionaryPath(catInspect),
 	{Name: "format", Kind: cli.Text, Category: catInspect, Arg: "FORMAT", Choices: []string{"json", "csv", "libsvm"}, Help: "format of the examples; vw's text if left out"},
 	{Name: "names", Kind: cli.Text, Category: catInspect, Arg: "FILE", Help: "names from the text of --invert_hash"},
 	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
+}
+
+// dictionaryPath returns the option for the places of the dictionaries of a model, whose options have only their names.
+func dictionaryPath(category string) *cli.Spec {
+	return &cli.Spec{Name: "dictionary_path", Kind: cli.Text, Category: category, Arg: "DIR", Repeat: true, Help: "folders in which the dictionaries of the model are searched, besides the current one and those of PATH; repeatable"}
 }
 
 // catInspect is the category of the options of gvw inspect, gvw diff and gvw convert.

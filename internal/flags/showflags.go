@@ -25,6 +25,7 @@ var Report = []*cli.Spec{
 	{Name: "model", Short: "i", Kind: cli.Text, Category: catShow, Arg: "FILE", Repeat: true, Help: "the run's model, or its text, for the largest weights; once for each run"},
 	{Name: "names", Kind: cli.Text, Category: catShow, Arg: "FILE", Help: "names from the text of --invert_hash"},
 	{Name: "data", Short: "d", Kind: cli.Text, Category: catShow, Arg: "FILE", Repeat: true, Help: "names from these examples, of the same format; repeatable"},
+	dictionaryPath(catShow),
 	{Name: "top", Kind: cli.Integer, Positive: true, Max: 200, Category: catShow, Arg: "N", Def: "25", Help: "weights to draw"},
 	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
 }
@@ -36,6 +37,7 @@ var Plot = []*cli.Spec{
 	{Name: "x", Short: "x", Kind: cli.Text, Category: catShow, Arg: "WHAT", Help: "draw losses by: of runs, pass (default), time, or bytes received by all ranks; of a search, trial (default), time, pass, or an option that it varies"},
 	{Name: "names", Kind: cli.Text, Category: catShow, Arg: "FILE", Help: "of a model: names from the text of --invert_hash"},
 	{Name: "data", Short: "d", Kind: cli.Text, Category: catShow, Arg: "FILE", Repeat: true, Help: "of a model: names from these examples; repeatable"},
+	dictionaryPath(catShow),
 	{Name: "format", Kind: cli.Text, Category: catShow, Arg: "FORMAT", Choices: []string{"json", "csv", "libsvm"}, Help: "format of the examples; vw's text if left out"},
 	{Name: "top", Kind: cli.Integer, Positive: true, Max: 200, Category: catShow, Arg: "N", Def: "25", Help: "of a model: weights to draw"},
 	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},

@@ -25,6 +25,7 @@ var Topics = []*cli.Spec{
 	{Name: "perplexity", Kind: cli.Text, Category: catTopics, Arg: "FILE", Repeat: true, Help: "held-out documents to be completed; repeatable"},
 	{Name: "alpha", Kind: cli.Float, Positive: true, Category: catTopics, Arg: "X", Help: "prior of topics in these documents; that of the model if left out"},
 	{Name: "format", Kind: cli.Text, Category: catTopics, Arg: "FORMAT", Choices: learn.Formats, Help: "format of all documents; vw's text if left out"},
+	dictionaryPath(catTopics),
 	{Name: "vocab_out", Kind: cli.Text, Category: catTopics, Arg: "FILE", Help: "write the words and their numbers, for --vocab_ids column"},
 	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
 }
@@ -34,6 +35,7 @@ var Infer = []*cli.Spec{
 	{Name: "initial_regressor", Short: "i", Kind: cli.Text, Category: catTopics, Arg: "MODEL", Help: "model of --lda"},
 	{Name: "data", Short: "d", Kind: cli.Text, Category: catTopics, Arg: "FILE", Repeat: true, Help: "documents: a file, 'pattern*' or -; repeatable"},
 	{Name: "format", Kind: cli.Text, Category: catTopics, Arg: "FORMAT", Choices: learn.Formats, Help: "format of the documents; vw's text if left out"},
+	dictionaryPath(catTopics),
 	{Name: "predictions", Short: "p", Kind: cli.Text, Category: catTopics, Arg: "FILE", Def: "stdout", Help: "write the shares of the topics, one line a document"},
 	{Name: "json", Kind: cli.Boolean, Category: catTopics, Help: "lines are JSON objects"},
 	{Name: "gamma", Kind: cli.Boolean, Category: catTopics, Help: "the parameters of the posterior, as vw -t -p has them, and not its mean"},

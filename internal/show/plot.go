@@ -128,7 +128,7 @@ func beginning(ctx context.Context, fsys hdfsio.FS, name string) (head []byte, e
 
 // losses draws the losses of any number of runs.
 func (d *drawing) losses(ctx context.Context) error {
-	if err := d.ignored("no model", "top", "names", "data", "format"); err != nil {
+	if err := d.ignored("no model", "top", "names", "data", "dictionary_path", "format"); err != nil {
 		return err
 	}
 	var runs []*report.Run
@@ -161,7 +161,7 @@ func (d *drawing) losses(ctx context.Context) error {
 
 // search draws the losses of a search.
 func (d *drawing) search(ctx context.Context) error {
-	if err := d.ignored("no model", "top", "names", "data", "format"); err != nil {
+	if err := d.ignored("no model", "top", "names", "data", "dictionary_path", "format"); err != nil {
 		return err
 	}
 	if len(d.names) > 1 {

@@ -67,7 +67,7 @@ func checkReport(s *cli.Settings, runs int) error {
 	if s.Has("format") && !s.Has("labels") && !s.Has("data") {
 		errs = append(errs, cli.Usagef("--format would be ignored without --labels or --data"))
 	}
-	for _, name := range []string{"top", "names", "data"} {
+	for _, name := range []string{"top", "names", "data", "dictionary_path"} {
 		if s.Has(name) && !s.Has("model") {
 			errs = append(errs, cli.Usagef("--%s would be ignored without --model", name))
 		}

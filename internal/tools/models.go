@@ -78,7 +78,7 @@ func EachExample(ctx context.Context, p *cli.Process, s *cli.Settings, data []st
 	if err != nil {
 		return err
 	}
-	d, err := learn.NamedData("", &model.Header{Bits: 18}, format, inputs)
+	d, err := learn.NamedData("", &model.Header{Bits: 18}, format, inputs, learn.Dictionaries{}) // its header has no --dictionary
 	if err != nil {
 		return err
 	}
@@ -212,11 +212,12 @@ func modelNames(ctx context.Context, p *cli.Process, files *files.Set, s *cli.Se
 
 // namesOfData reads examples in the format that the model's options require.
 func namesOfData(ctx context.Context, p *cli.Process, files *files.Set, s *cli.Settings, file string, r *model.Regressor, names *inspect.Names) error {
-	inputs, err := files.Inputs(ctx, files.System(s.Get, true), s.All("data"), "", hdfsio.Shard{})
+	fsys := files.System(s.Get, true)
+	inputs, err := files.Inputs(ctx, fsys, s.All("data"), "", hdfsio.Shard{})
 	if err != nil {
 		return err
 	}
-	d, err := learn.NamedData(file, &r.Header, s.Get("format"), inputs)
+	d, err := learn.NamedData(file, &r.Header, s.Get("format"), inputs, dictionaries(ctx, p, s, fsys))
 	if err != nil {
 		return err
 	}
@@ -229,6 +230,11 @@ func namesOfData(ctx context.Context, p *cli.Process, files *files.Set, s *cli.S
 		names.See(b) // it copies what it keeps
 		return nil
 	})
+}
+
+// dictionaries returns the places of the dictionaries of a model: those in which training searches.
+func dictionaries(ctx context.Context, p *cli.Process, s *cli.Settings, fsys hdfsio.FS) learn.Dictionaries {
+	return learn.Dictionaries{Path: files.DictionaryPath(s.All("dictionary_path"), p.Getenv("PATH")), Open: files.Opener(ctx, fsys)}
 }
 
 // eachBatch calls f for all batches of the data, and prints their warnings. f must not keep a

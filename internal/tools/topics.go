@@ -69,7 +69,7 @@ func (t *topicFiles) documents(inputs []learn.Input, names bool) (stream.Config,
 		return slices.Contains([]string{"lda", "lda_alpha", "lda_alphas", "lda_rho", "noconstant"}, o.Name)
 	})
 	h.Options = append(h.Options, model.Option{Name: "noconstant"})
-	d, err := learn.NamedData(t.name, &h, t.s.Get("format"), inputs)
+	d, err := learn.NamedData(t.name, &h, t.s.Get("format"), inputs, dictionaries(t.ctx, t.p, t.s, t.fsys))
 	d.Feature.Names = names
 	return d, err
 }
