@@ -52,7 +52,7 @@ type Pass struct {
 	Pass     int      `json:"pass"`
 	Method   string   `json:"method"`
 	Examples uint64   `json:"examples"`
-	Weight   float64  `json:"weight"`
+	Weight   *float64 `json:"weight"` // null: not finite
 	Loss     *float64 `json:"loss"`
 	Holdout  *float64 `json:"holdout_loss,omitempty"`
 

@@ -47,7 +47,7 @@ func TestReadsWhatItWrites(t *testing.T) {
 	w := NewWriter(f, 0, at(1000))
 	w.Add(&Run{Version: Version, ID: "1/a", Program: "gvw", Go: "go1.26", Ranks: 2, Options: map[string][]string{"data": {"a", "b"}}, Data: []File{{"a", 3, 0}}})
 	w.Add(&Machine{Attempt: 1, Host: "h", OS: "linux", Arch: "amd64", CPUs: 2, PID: 7})
-	w.Add(&Pass{Pass: 1, Method: "SGD", Examples: 3, Weight: 3, Loss: value(0.5), Seconds: 1})
+	w.Add(&Pass{Pass: 1, Method: "SGD", Examples: 3, Weight: value(3), Loss: value(0.5), Seconds: 1})
 	w.Add(&Step{First: 1, Last: 1, Began: 999, Seconds: Times{Compute: 1, Wait: 0.5}, Sent: map[int]uint64{1: 8}, Via: map[int]string{1: "tcp"}})
 	slog.New(NewHandler(w, slog.LevelInfo)).With("rank", 1).WithGroup("link").Warn("a rank is lost", "host", "h1")
 	slog.New(NewHandler(w, slog.LevelInfo)).Debug("not recorded")
