@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/gvw-project/gvw/learn/internal/reduction"
 	"github.com/gvw-project/gvw/learn/internal/reductions"
 	"github.com/gvw-project/gvw/model"
+	"github.com/gvw-project/gvw/option"
 )
 
 // learnerCases are options of each composed learner, for texts of one namespace, f. The examples of lrq and lrqfa also have its
@@ -235,5 +237,24 @@ func TestLearnerOptionsOfModels(t *testing.T) {
 	other.Learner.Options = learnerValues("lrq=ab4")
 	if err := other.takeLearner("m", &h); err == nil || !strings.Contains(err.Error(), "Disagreeing option values for 'lrq': 'ab4' vs 'ab3'") {
 		t.Errorf("another value: got error %v", err)
+	}
+}
+
+// An error names the weight of a composed learner that has diverged.
+func TestDivergedLearnersNameTheirWeight(t *testing.T) {
+	for _, options := range []string{"boosting=3", "quantiles=0.1,0.5", "lrq=ff2"} {
+		c := Config{
+			Data:     DataConfig{Inputs: []Input{textInput("text", "1 |f a:3e38 b:3e38\n1 |f c a:3e38 b:3e38\n1 |f a:3e38 b:3e38\n")}},
+			Features: FeatureConfig{Bits: 10},
+			SGD:      SGDConfig{Plain: true, LearningRate: option.Some[float32](1e30)},
+			Learner:  LearnerConfig{Options: learnerValues(options)},
+		}
+		if options == "lrq=ff2" {
+			c.Data.Inputs = []Input{textInput("text", "1 |f a:1e10 b\n-1 |f c a:1e10\n1 |f a:1e10 b\n")}
+		}
+		_, err := Run(t.Context(), c)
+		if err == nil || !regexp.MustCompile(`its largest weight is number \d+, (NaN|[+-]Inf):`).MatchString(err.Error()) {
+			t.Errorf("%s: got %v, want a weight that is not finite", options, err)
+		}
 	}
 }

@@ -105,7 +105,7 @@ func (m *Chooser) process(b *feature.Batch, ex *feature.Example, held bool) erro
 		// that class.
 		if k := m.learner.Wild(); k >= 0 {
 			what := fmt.Sprintf("the score of class %s is no finite number", m.labels.text(k))
-			if err := diverged(m.read, t.Passes+1, b, ex, what, m.table, func(i uint32) uint32 { return m.learner.Place(i, k) }); err != nil {
+			if err := diverged(m.read, t.Passes+1, b, ex, what, m.table, func(i uint32) uint32 { return m.learner.Place(i, k) }, 1); err != nil {
 				return err
 			}
 		}

@@ -191,12 +191,18 @@ func TestDivergedNamesTheWeight(t *testing.T) {
 			b.Features = append(b.Features, feature.Feature{Index: uint32(i), Value: v})
 		}
 		ex := &feature.Example{FeatHi: uint32(len(c.values)), TagHi: 1, Initial: c.initial}
-		err := diverged(&examples.Reader{Name: "data", Nth: 5, Shuffled: c.shuffled}, 2, b, ex, "the score is NaN", c.w, func(i uint32) uint32 { return i })
+		err := diverged(&examples.Reader{Name: "data", Nth: 5, Shuffled: c.shuffled}, 2, b, ex, "the score is NaN", c.w, func(i uint32) uint32 { return i }, 1)
 		switch {
 		case c.want == "" && err != nil:
 			t.Errorf("%s: %v", name, err)
 		case c.want != "" && (err == nil || !strings.HasPrefix(err.Error(), "data: ") || !strings.Contains(err.Error(), c.want)):
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
 		}
+	}
+	// A feature of a composed learner has several weights.
+	b := &feature.Batch{Features: []feature.Feature{{Index: 2, Value: 1}, {Index: 1, Value: 1}}}
+	err := diverged(&examples.Reader{}, 1, b, &feature.Example{FeatHi: 2}, "it", weights{9, 9, 1, -4, 2, 3}, func(i uint32) uint32 { return 2 * i }, 2)
+	if err == nil || !strings.Contains(err.Error(), "number 3, -4:") {
+		t.Errorf("several weights: got %v, want number 3", err)
 	}
 }

@@ -97,7 +97,7 @@ func (o *classified) process(b *feature.Batch, ex *feature.Example, held bool) e
 	var c reduction.Choice
 	if learns && ex.Labeled() {
 		if c = o.learner.LearnClass(b, ex, &o.target); notFinite(c.Raw) {
-			if err := diverged(m.Read, t.Passes+1, b, ex, divergence(ex, c.Raw, c.Loss), m.slots.Whole, m.slots.First); err != nil {
+			if err := diverged(m.Read, t.Passes+1, b, ex, divergence(ex, c.Raw, c.Loss), m.slots.Whole, m.slots.First, m.slots.Width()); err != nil {
 				return err
 			}
 		}

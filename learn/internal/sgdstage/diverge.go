@@ -38,12 +38,12 @@ func allFinite(b *feature.Batch, ex *feature.Example) bool {
 }
 
 // diverged returns the error of an example at which training has diverged. It names the largest weight of the
-// example's features, which usually caused the fault. pass counts from 1, and place returns the
-// index of a feature's weight.
+// example's features, which usually caused the fault. pass counts from 1. place returns the
+// index of a feature's first weight, and the n-1 after it are its others.
 //
 // The error is nil if the example itself has a value that is not finite. Such a value is no
 // fault of the training, and changes no weight.
-func diverged(r *examples.Reader, pass int, b *feature.Batch, ex *feature.Example, what string, learner output.Weighted, place func(uint32) uint32) error {
+func diverged(r *examples.Reader, pass int, b *feature.Batch, ex *feature.Example, what string, learner output.Weighted, place func(uint32) uint32, n int) error {
 	if !allFinite(b, ex) {
 		return nil
 	}
@@ -51,14 +51,16 @@ func diverged(r *examples.Reader, pass int, b *feature.Batch, ex *feature.Exampl
 	// A weight that is not finite exceeds all others.
 	worst, most := -1, float32(-1)
 	for _, f := range b.FeaturesOf(ex) {
-		at := int(place(f.Index))
-		w := weights[at*stride]
-		size := float32(math.Abs(float64(w)))
-		if notFinite(w) {
-			size = math.MaxFloat32
-		}
-		if size > most {
-			worst, most = at, size
+		first := int(place(f.Index))
+		for at := first; at < first+n; at++ {
+			w := weights[at*stride]
+			size := float32(math.Abs(float64(w)))
+			if notFinite(w) {
+				size = math.MaxFloat32
+			}
+			if size > most {
+				worst, most = at, size
+			}
 		}
 	}
 	tag := ""

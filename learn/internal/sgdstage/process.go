@@ -44,7 +44,7 @@ func (m *Processor) Process(learner Single, b *feature.Batch, ex *feature.Exampl
 	m.audit.Look(b, ex, learner)
 	if learns {
 		if raw, clipped, l = learner.Learn(fs, ex); hasDiverged(raw, l) {
-			if err := diverged(m.read, t.Passes+1, b, ex, divergence(ex, raw, l), learner, output.OwnPlace); err != nil {
+			if err := diverged(m.read, t.Passes+1, b, ex, divergence(ex, raw, l), learner, output.OwnPlace, 1); err != nil {
 				return err
 			}
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/learn/internal/examples"
-	"github.com/gvw-project/gvw/learn/internal/output"
 	"github.com/gvw-project/gvw/learn/internal/reduction"
 	"github.com/gvw-project/gvw/learn/internal/snapshot"
 	"github.com/gvw-project/gvw/learn/metric"
@@ -147,7 +146,7 @@ func (m *Reduced) process(l reduction.Learner, b *feature.Batch, ex *feature.Exa
 		}
 		m.env.Before = t.Before
 		if r = l.Learn(b, ex); hasDiverged(r.Raw, r.Loss) {
-			if err := diverged(m.Read, t.Passes+1, b, ex, divergence(ex, r.Raw, r.Loss), m.slots.Whole, output.OwnPlace); err != nil {
+			if err := diverged(m.Read, t.Passes+1, b, ex, divergence(ex, r.Raw, r.Loss), m.slots.Whole, m.slots.First, m.slots.Width()); err != nil {
 				return err
 			}
 		}

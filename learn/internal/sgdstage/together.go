@@ -75,7 +75,7 @@ func (m *Online) book(l *examples.Lot, i int) error {
 	switch {
 	case learns:
 		if m.divergedAt(l, i) {
-			return diverged(m.Read, t.Passes+1, l.Batch, ex, divergence(ex, s.Raw, s.Loss), m.learner, output.OwnPlace)
+			return diverged(m.Read, t.Passes+1, l.Batch, ex, divergence(ex, s.Raw, s.Loss), m.learner, output.OwnPlace, 1)
 		}
 	default:
 		if s.Clipped = t.Seen.Clip(s.Raw); ex.Labeled() {
