@@ -120,6 +120,28 @@ func TestLongKeys(t *testing.T) {
 	}
 }
 
+// A cache is also valid for any input and without Strict if its key is almost too long.
+func TestKeysAtTheLimit(t *testing.T) {
+	for n := 3850; n < 4150; n += 10 {
+		made := cache.Key{Features: feature.Config{Bits: 18, Strict: true}, Input: "x", Format: "csv,header:" + strings.Repeat("c", n)}
+		path := write(t, made, cache.Text{}, nil)
+		open := made
+		open.Input, open.Features.Strict = "", false
+		r, err := cache.Open(path, open, nil)
+		if err != nil {
+			t.Errorf("header of %d bytes: %v", n, err)
+			continue
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+		open.Format = made.Format[1:]
+		if _, err := cache.Open(path, open, nil); err == nil {
+			t.Errorf("header of %d bytes: another one was taken for the same", n)
+		}
+	}
+}
+
 // RemoveTemps removes the temporary files of one process and one cache.
 func TestRemoveTemps(t *testing.T) {
 	dir := t.TempDir()

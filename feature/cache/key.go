@@ -33,28 +33,25 @@ const longValue = 80
 
 // text returns the key as it is in a file, at most maxKey bytes.
 func (k *Key) text() string {
+	// The last lines may differ between writing and opening, so the form of the values must not depend on their length.
 	text := k.lines(func(value string) string { return value })
-	if len(text) <= maxKey {
-		return text
+	if len(text)+longestEnd > maxKey {
+		text = k.lines(func(value string) string {
+			if len(value) <= longValue {
+				return value
+			}
+			return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(value)))
+		})
 	}
-	return k.lines(func(value string) string {
-		if len(value) <= longValue {
-			return value
-		}
-		return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(value)))
-	})
+	return text + k.end()
 }
 
-// lines returns the lines of the key, with values as shown returns them.
+// lines returns the lines of the options that decide what the parser makes of a text, with values as shown returns them.
 func (k *Key) lines(shown func(value string) string) string {
 	c := &k.Features
 	hash := "strings"
 	if c.HashAll {
 		hash = "all"
-	}
-	input := noInput
-	if k.Input != "" {
-		input = fmt.Sprintf("%x", sha256.Sum256([]byte(k.Input)))
 	}
 	format := noFormat
 	if k.Format != "" {
@@ -65,11 +62,25 @@ func (k *Key) lines(shown func(value string) string) string {
 	for _, s := range c.Shaping() {
 		fmt.Fprintf(&b, "%s=%s\n", s.Name, shown(s.Value))
 	}
-	fmt.Fprintf(&b, "input=%s\n", input)
-	if c.Strict {
-		b.WriteString("strict=true\n")
-	}
 	return b.String()
+}
+
+// longestEnd is the greatest length of end, in bytes.
+const longestEnd = len("input=\n") + 2*sha256.Size + len(strictLine)
+
+const strictLine = "strict=true\n"
+
+// end returns the last lines of the key.
+func (k *Key) end() string {
+	input := noInput
+	if k.Input != "" {
+		input = fmt.Sprintf("%x", sha256.Sum256([]byte(k.Input)))
+	}
+	text := "input=" + input + "\n"
+	if k.Features.Strict {
+		text += strictLine
+	}
+	return text
 }
 
 // compare returns the difference between the text of the key in a file and k; nil if the cache
