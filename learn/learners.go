@@ -323,7 +323,7 @@ func (r *runner) reduced() (*sgdstage.Reduced, error) {
 	env := &reduction.Env{
 		Base: slots, Loss: r.tally.Loss, Seed: uint64(c.Model.Start.Seed), Random: &c.Model.Start.Seed,
 		L2: float32(c.Reg.L2), Fixed: r.tally.Fixed,
-		NoConstant: c.Features.NoConstant, Testing: c.TestOnly, Saves: c.keeps(),
+		NoConstant: c.Features.NoConstant, Testing: c.TestOnly, Saves: c.keeps(), Endless: r.serves,
 	}
 	for _, set := range c.Features.Namespaces.Crossed() {
 		if len(set) == 2 {

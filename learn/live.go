@@ -86,7 +86,7 @@ func Open(ctx context.Context, cfg Config) (*Live, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.run = r
+	r.serves, l.run = true, r
 	if err = r.join(ctx); err == nil {
 		// The options of the model may select a learner that cannot serve.
 		loaded := r.cfg

@@ -171,6 +171,27 @@ func TestLiveLearnsAsRun(t *testing.T) {
 	}
 }
 
+// Requests without labels do not grow the model of a server that learns.
+func TestLiveKeepsNoIDsOfPredictions(t *testing.T) {
+	t.Parallel()
+	size := func(text string) int {
+		l := openLive(t, Config{Features: FeatureConfig{Bits: 10}, Learner: LearnerConfig{Options: learnerValues("marginal=m")}})
+		answersOf(t, l, text)
+		var saved bytes.Buffer
+		if err := l.Save(t.Context(), &saved); err != nil {
+			t.Fatal(err)
+		}
+		return saved.Len()
+	}
+	learned := size("1 |m a b\n")
+	if got := size("1 |m a b\n|m c d\n|m e f g h\n"); got != learned {
+		t.Errorf("a model of %d bytes, want %d", got, learned)
+	}
+	if got := size("1 |m a b\n0 |m c d\n"); got <= learned {
+		t.Errorf("a model of %d bytes with a second id, want more than %d", got, learned)
+	}
+}
+
 func readModel(t *testing.T, file []byte) *model.Regressor {
 	t.Helper()
 	reg, err := model.Read(bytes.NewReader(file), model.Limits{Bits: 30})

@@ -107,6 +107,7 @@ type runner struct {
 	initial       *initial         // the loaded model; nil: none
 	prior         descent.Penalty  // --input_feature_regularizer; zero: none
 	otherLossNote string           // warning that the loaded model was trained with another loss; empty: none
+	serves        bool             // the run is a Live, whose examples have no end
 	unheld        bool             // output regularisers have switched the holdout set off
 	outcome       training.Outcome // of the last stage
 

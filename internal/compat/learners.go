@@ -98,7 +98,7 @@ var learners = []group{
 		{"lrqdropout", Works, ""},
 	}},
 	{"Marginal", []row{
-		{"marginal=", Works, "in one process, without interactions of its namespaces, and without vw's warnings of pairs that it leaves out"},
+		{"marginal=", Works, "in one process, without interactions of its namespaces, and without vw's warnings of pairs that it leaves out; a server that learns keeps no new ids of examples without labels"},
 		{"initial_denominator=", Works, ""},
 		{"initial_numerator=", Works, ""},
 		{"compete", Works, "a model that has experts needs no --compete at -i, without which vw cannot read it"},

@@ -137,6 +137,7 @@ type Env struct {
 	NoConstant bool // examples have no constant feature
 	Testing    bool // nothing is learned from the examples
 	Saves      bool // a model is written
+	Endless    bool // the examples have no end, as those of a server
 }
 
 // Result is the prediction for an example.

@@ -139,8 +139,11 @@ func pairs(fs []feature.Feature, f func(place, id uint32, ones bool)) {
 
 // Advance makes open keep the new ids of the example, unless no model is written that could have them. As in vw
 // the mean of an id begins with its first example, be it labelled or not. A prediction that is only measured
-// keeps none.
-func (l *learner) Advance(*feature.Example) { l.adds = !l.env.Testing || l.env.Saves }
+// keeps none, and neither does a server for an example without a label: its clients would fill its memory with ids of
+// which it learns nothing.
+func (l *learner) Advance(ex *feature.Example) {
+	l.adds = (!l.env.Testing || l.env.Saves) && (ex.Labeled() || !l.env.Endless)
+}
 
 // open sets the features of an example, with means, and begins the vote of the experts.
 func (l *learner) open(b *feature.Batch, ex *feature.Example, learns bool) {

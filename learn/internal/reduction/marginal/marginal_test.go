@@ -82,26 +82,28 @@ func TestTheBetterExpertWins(t *testing.T) {
 
 // The mean of an id begins with its first example, also with one that has no label, whose later pair may have other
 // values than 1: to vw 9.11.9 the four examples " |a x y", "1 |a x:2 y" and twice "1 |a x y" give the mean 3.5/4.
-// A prediction that is only measured, or of a test that writes no model, leaves no record.
+// A prediction that is only measured, of a test that writes no model, or of a server, leaves no record.
 func TestUnlabeledExamplesBeginMeans(t *testing.T) {
 	var b feature.Batch
 	b.Features = []feature.Feature{{Index: 7, Value: 1}, {Index: 30, Value: 1}, {Index: 7, Value: 2}, {Index: 30, Value: 1}}
 	b.Spans = []feature.Span{{NS: 'm', Hi: 2}, {NS: 'm', Lo: 2, Hi: 4}}
-	ones := feature.Example{Label: float32(math.NaN()), Weight: 1, SpanHi: 1, FeatHi: 2}
+	ones := feature.Example{Label: feature.NoLabel, Weight: 1, SpanHi: 1, FeatHi: 2}
 	for _, c := range []struct {
 		name    string
 		testing bool
 		saves   bool
+		endless bool
 		once    bool // not only measured
 		want    int
 	}{
-		{"training", false, false, true, 1},
-		{"measured", false, true, false, 0},
-		{"test", true, false, true, 0},
-		{"test that writes a model", true, true, true, 1},
+		{"training", false, false, false, true, 1},
+		{"measured", false, true, false, false, 0},
+		{"test", true, false, false, true, 0},
+		{"test that writes a model", true, true, false, true, 1},
+		{"server", false, true, true, true, 0},
 	} {
 		l := made(t, reduction.Values{})
-		l.env.Testing, l.env.Saves = c.testing, c.saves
+		l.env.Testing, l.env.Saves, l.env.Endless = c.testing, c.saves, c.endless
 		if c.once {
 			l.Advance(&ones)
 		}
