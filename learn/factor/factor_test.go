@@ -132,6 +132,21 @@ func TestGreatWeightsDoNotDiverge(t *testing.T) {
 	}
 }
 
+// TestUpdateIgnoresOtherWeights gives weights that are none. They must not change the model.
+func TestUpdateIgnoresOtherWeights(t *testing.T) {
+	for _, weight := range []float32{-1, float32(math.Inf(-1)), float32(math.NaN())} {
+		m := trained(t, Config{Users: 1, Items: 1, Factors: 2, Mean: 1}, nil, 0)
+		users, items := slices.Clone(m.users), slices.Clone(m.items)
+		before := m.Predict(0, 0)
+		if miss := m.Update(Rating{Value: 5, Weight: weight}, 0); miss != 5-before {
+			t.Errorf("weight %v: got the error %v, want %v", weight, miss, 5-before)
+		}
+		if !slices.Equal(m.users, users) || !slices.Equal(m.items, items) {
+			t.Errorf("weight %v: the model has changed", weight)
+		}
+	}
+}
+
 func TestKnownStep(t *testing.T) {
 	m, err := New(Config{
 		Users: 1, Items: 1, Factors: 1, Rate: 0.5, Decay: 1, Lambda: 0.5, Mean: 1, Continue: true,

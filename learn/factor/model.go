@@ -11,7 +11,7 @@ import (
 type Rating struct {
 	User, Item int // rows
 	Value      float32
-	Weight     float32 // importance, a factor of the step; 0: 1
+	Weight     float32 // importance, a factor of the step; 0: 1; below 0 or NaN: Update ignores the rating
 }
 
 // Model predicts ratings.
@@ -56,10 +56,14 @@ func fill(rows []float32, width int, seed, stream uint64) {
 // Config returns the configuration with its defaults. With Continue, New continues from it.
 func (m *Model) Config() Config { return m.cfg }
 
-// Update learns from a rating in pass number pass, from 0, and returns the error of its prediction before.
+// Update learns from a rating in pass number pass, from 0, and returns the error of its prediction before. It does not learn from a
+// rating whose weight is below 0 or NaN.
 func (m *Model) Update(r Rating, pass int) float64 {
 	p, q := m.row(m.users, r.User), m.row(m.items, r.Item)
 	miss := float64(r.Value) - m.raw(p, q)
+	if !(r.Weight >= 0) {
+		return miss
+	}
 	rate := m.cfg.Rate / (1 + m.cfg.Decay*float64(pass))
 	if r.Weight != 0 && r.Weight != 1 {
 		rate = m.weighted(rate, float64(r.Weight), p, q)
