@@ -130,7 +130,7 @@ func (p *launcher) launch(c *cli.Context, shardGiven bool, hosts *remoteHosts, s
 	if !s.Has("quiet") {
 		fmt.Fprintf(p.Stderr, "gvw run: %d workers%s, server %s, logs in %s%s\n", job.workers, andSpares(job.spares), net.JoinHostPort(job.serverHost(), strconv.Itoa(job.serverPort)), logs.dir, logs.note())
 	}
-	defer func() { err = errors.Join(err, pl.removePieces(context.WithoutCancel(ctx), fsys)) }()
+	defer func() { p.warnLeft(pl.removePieces(context.WithoutCancel(ctx), fsys)) }()
 	rec, err := p.takeRecord(ctx, fsys, s, job)
 	if err != nil {
 		return err
@@ -156,12 +156,24 @@ func (p *launcher) launch(c *cli.Context, shardGiven bool, hosts *remoteHosts, s
 	if err := p.runWorkers(ctx, fsys, all, secret); err != nil {
 		return err
 	}
-	if name := s.Get("checkpoint"); name != "" { // rank 0 removes them too, unless it was killed
-		if err := checkpoint.RemoveRun(ctx, fsys, name, job.id); err != nil {
-			return err
-		}
+	return p.complete(ctx, fsys, pl, s.Get("checkpoint"), job.id)
+}
+
+// complete writes the files that the ranks of a job that has succeeded have written in pieces, and removes what the job no
+// longer needs. checkpoints is the value of --checkpoint; empty: there are none. run is the ID of the run.
+func (p *launcher) complete(ctx context.Context, fsys *hdfsio.URLs, pl *plan, checkpoints, run string) error {
+	if checkpoints != "" { // rank 0 removes them too, unless it was killed
+		p.warnLeft(checkpoint.RemoveRun(ctx, fsys, checkpoints, run))
 	}
 	return p.gatherAll(ctx, fsys, pl)
+}
+
+// warnLeft prints the error of removing temporary files; nil: nothing. Such an error fails no job, since nothing that the
+// user needs is lost.
+func (p *launcher) warnLeft(err error) {
+	if err != nil {
+		fmt.Fprintf(p.Stderr, "gvw run: cannot remove temporary files, which are left: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
 }
 
 // startServer starts the server of the job in this process, on the loopback interface unless workers are on other machines.

@@ -60,3 +60,28 @@ func TestPiecesThatCannotBePutTogetherRemain(t *testing.T) {
 		t.Errorf("got predictions %q and error %v", text, err)
 	}
 }
+
+// Predictions are written although the checkpoints of the job cannot be removed.
+func TestPredictionsDespiteCheckpoints(t *testing.T) {
+	t.Chdir(t.TempDir())
+	pl, err := planFor("-d x.vw -p p", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"file": "", "p.ID.0": "1\n", "p.ID.1": "2\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var stderr strings.Builder
+	p := newLauncher(&cli.Process{Stderr: &stderr}, nil)
+	if err := p.complete(t.Context(), &hdfsio.URLs{}, pl, "file/ck", "ID"); err != nil {
+		t.Error(err)
+	}
+	if text, err := os.ReadFile("p"); err != nil || string(text) != "1\n2\n" {
+		t.Errorf("got predictions %q and error %v", text, err)
+	}
+	if got, want := stderr.String(), "cannot remove temporary files"; !strings.Contains(got, want) {
+		t.Errorf("stderr has %q, want %q in it", got, want)
+	}
+}

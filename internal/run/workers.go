@@ -48,14 +48,13 @@ func (p *launcher) runWorkers(ctx context.Context, fsys *hdfsio.URLs, all *proce
 		}
 		cmds[rank] = all.command(rank, own, io.Discard, name, args)
 	}
-	var left error // of removing temporary files
-	lost := 0      // processes that spares have replaced
+	lost := 0 // processes that spares have replaced
 	results, root, err := all.run(ctx, cmds, launch.Job{
 		Grace:   all.grace(),
 		Symptom: symptom,
 		Secret:  secret,
 		Again:   func(r launch.Result) bool { return watch.mayContinue(symptom(r.Code)) && !watch.removed(r.Rank) },
-		Died:    func(r launch.Result) { left = errors.Join(left, pl.removeLeft(fsys, r.Rank, r.Pid)) },
+		Died:    func(r launch.Result) { p.warnLeft(pl.removeLeft(fsys, r.Rank, r.Pid)) },
 		Without: func(r launch.Result) bool {
 			if len(pl.spares) > 0 {
 				return p.replaced(pl, watch, r, logs.howEnded(r), &lost)
@@ -64,12 +63,12 @@ func (p *launcher) runWorkers(ctx context.Context, fsys *hdfsio.URLs, all *proce
 		},
 	})
 	if err != nil {
-		return errors.Join(err, left)
+		return err
 	}
 	// The run is complete although a worker was killed while it ended, or its next attempt
 	// came too late: all owed files are delivered.
 	if root >= 0 && (results[root].Signal != nil || results[root].Attempt > 1 && results[root].Code == cli.ExitRefused) && watch.finished() {
-		return left
+		return nil
 	}
 	if results[0].Spared && len(pl.spares) > 0 {
 		fmt.Fprintf(p.Stderr, "gvw run: rank 0 was lost: the diagnostics of its spare are in %s\n", filepath.Join(logs.dir, "spare-*.log"))
@@ -77,9 +76,9 @@ func (p *launcher) runWorkers(ctx context.Context, fsys *hdfsio.URLs, all *proce
 		fmt.Fprintf(p.Stderr, "gvw run: rank 0 was lost: the diagnostics of rank %d are in %s\n", at, logs.name(at))
 	}
 	if root >= 0 {
-		return errors.Join(p.rootCause(results[root], pl, logs, watch.found()), left)
+		return p.rootCause(results[root], pl, logs, watch.found())
 	}
-	return left
+	return nil
 }
 
 // threadsOf returns the number of threads by which a worker learns.
