@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -167,6 +168,25 @@ func TestRemoveTemps(t *testing.T) {
 	if err := cache.RemoveTemps(filepath.Join(dir, "none", "c"), 7); err != nil {
 		t.Error(err)
 	}
+}
+
+// A temporary file that another process removes at the same time is no error.
+func TestRemoveTempsAtTheSameTime(t *testing.T) {
+	dir := t.TempDir()
+	for n := range 500 {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("c.writing-7-%d", n)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var calls sync.WaitGroup
+	for range 4 {
+		calls.Go(func() {
+			if err := cache.RemoveTemps(filepath.Join(dir, "c"), 7); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	calls.Wait()
 }
 
 func TestRoundTrip(t *testing.T) {

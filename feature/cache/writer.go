@@ -98,7 +98,10 @@ func RemoveTemps(path string, pid int) error {
 	errs := []error{err}
 	for _, e := range entries {
 		if n, ok := strings.CutPrefix(e.Name(), filepath.Base(path)+tempInfix(pid)); ok && n != "" && strings.Trim(n, "0123456789") == "" {
-			errs = append(errs, os.Remove(filepath.Join(filepath.Dir(path), e.Name())))
+			// Another launcher may remove it at the same time.
+			if err := os.Remove(filepath.Join(filepath.Dir(path), e.Name())); !errors.Is(err, fs.ErrNotExist) {
+				errs = append(errs, err)
+			}
 		}
 	}
 	return errors.Join(errs...)
