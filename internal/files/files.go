@@ -36,7 +36,7 @@ func CacheName(c *cli.Context, shard hdfsio.Shard) (string, error) {
 	data := c.StringSlice("data")
 	switch files := c.StringSlice("cache_file"); {
 	case len(files) > 0:
-		return files[0], nil
+		return LocalPath(files[0]), nil
 	case !c.Bool("cache"):
 		return "", nil
 	case len(data) == 0:
@@ -46,9 +46,18 @@ func CacheName(c *cli.Context, shard hdfsio.Shard) (string, error) {
 	case hdfsio.Remote(data[0]):
 		return "", cli.Usagef("--cache: the cache of %s would be beside it, and a cache is a file on this machine: give --cache_file FILE", data[0])
 	case shard.Kind != hdfsio.Whole:
-		return fmt.Sprintf("%s.cache.%d", data[0], shard.Rank), nil
+		return fmt.Sprintf("%s.cache.%d", LocalPath(data[0]), shard.Rank), nil
 	}
-	return data[0] + ".cache", nil
+	return LocalPath(data[0]) + ".cache", nil
+}
+
+// LocalPath returns the path in a URL file:///PATH of this machine, and other names as they are. Caches are files of this
+// machine, which are opened without package hdfsio.
+func LocalPath(name string) string {
+	if scheme, host, path, ok := hdfsio.SplitURL(name); ok && scheme == "file" && (host == "" || host == "localhost") {
+		return path
+	}
+	return name
 }
 
 // Inputs returns the rank's parts of the data. Without -d the data is on stdin, as in vw,

@@ -224,6 +224,8 @@ func TestTemporaryFilesOfADeadWorker(t *testing.T) {
 	for options, left := range map[string]string{
 		"-d %/t.vw -f %/m -c":                         "t.vw.cache",
 		"-d %/t.vw -f %/m --cache_file %/c -k":        "c",
+		"-d file://%/t.vw -f %/m -c":                  "t.vw.cache",
+		"-d %/t.vw -f %/m --cache_file file://%/c -k": "c",
 		"-d %/t.vw -f %/m --cache_file %/c -p %/pred": "c",
 	} {
 		dir := t.TempDir()

@@ -114,9 +114,9 @@ func removeAsides(fsys *hdfsio.URLs, w *cli.Settings, pid int) error {
 	}
 	switch file, data := w.Get("cache_file"), w.Get("data"); {
 	case file != "":
-		errs = append(errs, cache.RemoveTemps(file, pid))
+		errs = append(errs, cache.RemoveTemps(files.LocalPath(file), pid))
 	case w.Has("cache") && data != "" && !hdfsio.Remote(data):
-		errs = append(errs, cache.RemoveTemps(data+".cache", pid))
+		errs = append(errs, cache.RemoveTemps(files.LocalPath(data)+".cache", pid))
 	}
 	return errors.Join(errs...)
 }
