@@ -255,3 +255,24 @@ func TestTemporaryFilesOfADeadWorker(t *testing.T) {
 		}
 	}
 }
+
+// A worker that could not be started leaves no temporary files, and those of other processes remain.
+func TestTemporaryFilesWithoutAProcess(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s, err := cli.Parse(testTable().Learner, []string{"--checkpoint", filepath.Join(dir, "ck")}, nil, os.ReadFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pl := &plan{workers: []*cli.Settings{s}}
+	others := filepath.Join(dir, ".ck.r0.g0.e0.0.s1.writing-8-1")
+	if err := os.WriteFile(others, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := pl.removeLeft(&hdfsio.URLs{}, 0, 0); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(others); err != nil {
+		t.Error(err)
+	}
+}

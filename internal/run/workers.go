@@ -87,8 +87,11 @@ func threadsOf(w *cli.Settings) int {
 }
 
 // removeLeft removes the temporary files of a dead process. A spare may have had any rank, so it
-// tries the names of all.
+// tries the names of all. pid 0 is that of a process that could not be started.
 func (pl *plan) removeLeft(fsys *hdfsio.URLs, process, pid int) error {
+	if pid == 0 {
+		return nil // RemoveTemps would remove the files of all processes
+	}
 	if process < len(pl.workers) {
 		return removeAsides(fsys, pl.workers[process], pid)
 	}
