@@ -41,7 +41,7 @@ func (p *launcher) gatherAll(ctx context.Context, fsys hdfsio.FS, pl *plan) erro
 		switch {
 		case err == nil:
 		case ctx.Err() != nil:
-			return fmt.Errorf("cannot put together %s: %w", g.name, err)
+			return errors.Join(append(errs, fmt.Errorf("cannot put together %s: %w", g.name, err))...)
 		default:
 			g.keep = true
 			errs = append(errs, fmt.Errorf("cannot put together %s: %w; the ranks' pieces of it are kept: %s to %s",

@@ -3,6 +3,8 @@
 package run
 
 import (
+	"context"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -83,5 +85,40 @@ func TestPredictionsDespiteCheckpoints(t *testing.T) {
 	}
 	if got, want := stderr.String(), "cannot remove temporary files"; !strings.Contains(got, want) {
 		t.Errorf("stderr has %q, want %q in it", got, want)
+	}
+}
+
+// ending is a file system that ends a context when a file is opened.
+type ending struct {
+	hdfsio.Local
+	name string
+	end  func()
+}
+
+func (e ending) Open(ctx context.Context, name string, offset int64) (io.ReadCloser, error) {
+	if name == e.name {
+		e.end()
+	}
+	return e.Local.Open(ctx, name, offset)
+}
+
+// Pieces that were kept are named, too, if the user ends the job while the next file is put together.
+func TestKeptPiecesAreNamedAfterASignal(t *testing.T) {
+	t.Chdir(t.TempDir())
+	pl, err := planFor("-d x.vw -p p -r raw", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	second := pl.gathered[1]
+	err = newLauncher(&cli.Process{}, nil).gatherAll(ctx, ending{name: second.pieces[0], end: end}, pl) // there are no pieces
+	if err == nil {
+		t.Fatal("got no error")
+	}
+	for _, want := range []string{"the ranks' pieces of it are kept: " + pl.gathered[0].pieces[0], "cannot put together " + second.name} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("got error %v, want %q in it", err, want)
+		}
 	}
 }
