@@ -23,7 +23,7 @@ type base struct {
 }
 
 // trialFiles are the options of files that only the final training writes.
-var trialFiles = slices.Concat(files.OnceFiles, []string{"predictions", "raw_predictions", "invert_hash", "extra_metrics", "timeline"})
+var trialFiles = slices.Concat(files.OnceFiles, []string{"predictions", "raw_predictions", "invert_hash", "extra_metrics", "timeline", "record"})
 
 // readBase parses the command after the "--": the learner's options, or run -n N -- and these.
 func readBase(p *cli.Process, t *cli.Table, words []string) (*base, error) {

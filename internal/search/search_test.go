@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/internal/flags"
 	format "github.com/gvw-project/gvw/internal/search/journal"
 )
 
@@ -160,5 +162,18 @@ func TestTail(t *testing.T) {
 	}
 	if got := lastLine(end.String()); got != "the reason" {
 		t.Errorf("last line %q", got)
+	}
+}
+
+// Trials that run at the same time write none of the files that the final training writes.
+func TestTrialsWriteNoFiles(t *testing.T) {
+	p := &cli.Process{}
+	table := cli.NewTable(&cli.FlagSet{Specs: flags.Learn}, nil)
+	b, err := readBase(p, table, strings.Fields("-d x.vw -l 1 -f m -p p --timeline t --record r"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := strings.Join(b.trial(b.learner).Args(), " "), "--data=x.vw --learning_rate=1"; got != want {
+		t.Errorf("got the options %s of a trial, want %s", got, want)
 	}
 }
