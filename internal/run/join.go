@@ -148,7 +148,12 @@ func (p *launcher) joinLearner(ctx context.Context, s, job *cli.Settings) error 
 		}
 		cmd := exec.Command(self, w.Args()...)
 		cmd.Env = j.leaves(WorkerEnv(p.Env, p.table))
-		return cmd, launch.Job{Symptom: symptom}, nil
+		fsys := p.files.System(job.Get, true)
+		one := &plan{workers: []*cli.Settings{w}}
+		return cmd, launch.Job{
+			Symptom: symptom,
+			Died:    func(r launch.Result) { p.warnLeft(one.removeLeft(fsys, 0, r.Pid)) },
+		}, nil
 	}, func() (*auth.Credentials, error) {
 		get := func(name string) string {
 			if name == "secret_file" {
