@@ -235,16 +235,7 @@ func TestNoProgramOutlivesTheLauncher(t *testing.T) {
 			ended := make(chan struct{})
 			var signals sync.WaitGroup
 			if c.again {
-				signals.Go(func() { // a signal soon after the first counts as the same
-					for {
-						select {
-						case <-ended:
-							return
-						case <-time.After(100 * time.Millisecond):
-							_ = launcher.Process.Signal(syscall.SIGTERM) // an error means that it has ended
-						}
-					}
-				})
+				signals.Go(func() { signalUntil(launcher, ended) })
 			}
 			err := launcher.Wait()
 			close(ended)
@@ -254,6 +245,69 @@ func TestNoProgramOutlivesTheLauncher(t *testing.T) {
 			}
 			for _, pid := range pids {
 				gone(t, pid)
+			}
+		})
+	}
+}
+
+// signalUntil sends SIGTERM to a launcher again and again until it has ended: a signal soon after the first counts as the same.
+func signalUntil(launcher *exec.Cmd, ended <-chan struct{}) {
+	for {
+		select {
+		case <-ended:
+			return
+		case <-time.After(100 * time.Millisecond):
+			_ = launcher.Process.Signal(syscall.SIGTERM) // an error means that it has ended
+		}
+	}
+}
+
+// At a second signal gvw's own workers are not killed, so that they remove their temporary files.
+func TestWorkersRemoveTheirFilesAfterASecondSignal(t *testing.T) {
+	for name, c := range map[string]struct{ run, env []string }{
+		"local":  {run: []string{"-n", "1"}},
+		"a rank": {[]string{"--join", "--join_dir", "meet"}, []string{"PMI_RANK=0", "PMI_SIZE=1", "MPI_LOCALNRANKS=1", "GVW_RUN_ID=second"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "x.vw"), []byte("1 |a x\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			launcher := exec.Command("gvw", append(append([]string{"run"}, c.run...), "--log_dir", "logs", "--", "-d", "x.vw", "-f", "m")...)
+			var stderr bytes.Buffer
+			launcher.Dir, launcher.Stderr = dir, &stderr
+			// The worker does not end within the time in which a second signal counts as the first one.
+			launcher.Env = append(append(launcher.Environ(), "GVW_FAULT=write:1,delay:2s"), c.env...)
+			if err := launcher.Start(); err != nil {
+				t.Fatal(err)
+			}
+			temps := func() []string {
+				names, err := filepath.Glob(filepath.Join(dir, ".m.writing-*"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return names
+			}
+			eventually(t, "the worker to write its model", func() bool { return len(temps()) > 0 })
+			workers := children(t, launcher.Process.Pid)
+			if err := launcher.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan struct{})
+			var signals sync.WaitGroup
+			signals.Go(func() { signalUntil(launcher, ended) })
+			err := launcher.Wait()
+			close(ended)
+			signals.Wait()
+			if got := launcher.ProcessState.ExitCode(); got != 143 {
+				t.Errorf("exit code %d, want 143: %v\n%s", got, err, &stderr)
+			}
+			for _, pid := range workers {
+				gone(t, pid)
+			}
+			if left := temps(); len(left) > 0 {
+				t.Errorf("left behind: %q", left)
 			}
 		})
 	}

@@ -275,7 +275,7 @@ func (j *joined) run(ctx context.Context, logDir string, worker func() (*exec.Cm
 	job.Restarting = func(r launch.Result, pause time.Duration) {
 		fmt.Fprintf(j.Stderr, "gvw run: rank %d has ended (%s); attempt %d of at most %d follows in %v\n", j.at.Rank, howEnded(r), r.Attempt+1, job.Restarts+1, pause)
 	}
-	j.allowGrace(&job)
+	j.allowGrace(&job, cmd.Path)
 	results, root, err := job.Run(ctx, []*exec.Cmd{cmd})
 	switch {
 	case err == nil && context.Cause(ctx) != nil:

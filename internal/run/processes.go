@@ -24,15 +24,18 @@ const outputDelay = 2 * time.Second
 // stops.
 const reserve = time.Second
 
-// allowGrace gives this process the time to end its job after a signal, and lets it kill the job's processes if that is
-// not enough, or at a second signal. Programs may ignore the end of the launcher, unlike gvw's workers.
-func (p *launcher) allowGrace(job *launch.Job) {
+// allowGrace gives this process the time to end a job of these programs after a signal. If that is not enough, or at a
+// second signal, other programs than gvw are killed, since they may ignore the end of the launcher. gvw's processes notice
+// it: they remove their temporary files, and those of --hosts end their workers on other machines.
+func (p *launcher) allowGrace(job *launch.Job, program string) {
 	grace := job.Grace
 	if grace == 0 {
 		grace = launch.DefaultGrace
 	}
 	p.AllowCleanup(grace + outputDelay + reserve)
-	job.AtKill = p.AtKill
+	if !isSelf(program) {
+		job.AtKill = p.AtKill
+	}
 }
 
 // processes are the processes of a job on this machine: workers of the learner or of another
@@ -90,7 +93,7 @@ func (j *processes) run(ctx context.Context, cmds []*exec.Cmd, job launch.Job) (
 	if j.hosts != nil {
 		job.Over = remote.OverSignal
 	}
-	j.allowGrace(&job)
+	j.allowGrace(&job, cmds[0].Path)
 	died := job.Died
 	job.Died = func(r launch.Result) {
 		j.watch.started(r.Rank)
