@@ -174,3 +174,28 @@ func TestFilterEndsATrace(t *testing.T) {
 		}
 	}
 }
+
+// resetting is a writer that resets a filter during a write.
+type resetting struct {
+	bytes.Buffer
+	filter *Filter
+}
+
+func (r *resetting) Write(b []byte) (int, error) {
+	r.filter.Reset()
+	return r.Buffer.Write(b)
+}
+
+// A reset does not wait for a write to a slow reader, and ends the trace that was being read.
+func TestResetDuringAWrite(t *testing.T) {
+	out := &resetting{}
+	out.filter = &Filter{Out: out}
+	for _, line := range []string{"panic: x\n", "\n", "goroutine 1 [running]:\n", "main.main()\n", "\n", "goroutine 2 [running]:\n"} {
+		if _, err := out.filter.Write([]byte(line)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := out.String(); !strings.HasSuffix(got, "goroutine 2 [running]:\n") {
+		t.Errorf("got %q, want all lines", got)
+	}
+}

@@ -186,10 +186,13 @@ var waits = map[string]wait{
 	"hdfsio/pipe: reader.Close process": {ends: short, by: "WaitDelay"},
 
 	// Launchers and commands.
-	"internal/launch: supervisor.start process":    {ends: asked, why: "a worker may train for days; Grace bounds its end"},
+	"internal/launch: supervisor.await process":    {ends: asked, why: "a worker may train for days; Grace bounds its end"},
+	"internal/launch: supervisor.await receive":    {ends: asked, why: "only the reader of this process's output may take long; a signal ends the launcher nevertheless"},
+	"internal/launch: supervisor.await send":       {ends: local, n: 4, why: "ended has room for one a worker, and copied for the outputs of one process; supervisor.wait receives the others"},
+	"internal/launch: output.copy receive":         {ends: asked, why: "only the reader of the output of the attempt before may take long; a signal ends the launcher nevertheless"},
 	"internal/launch: output.wait receive":         {ends: asked, n: 2, why: "only the reader of this process's output may take long; a signal ends the launcher nevertheless"},
 	"internal/launch: outputs.start send":          {ends: local, why: "done has room for one"},
-	"internal/launch: supervisor.start send":       {ends: local, n: 2, why: "ended has room for one a worker, and each runs once at a time"},
+	"internal/launch: supervisor.start send":       {ends: local, why: "ended has room for one a worker, and each runs once at a time"},
 	"internal/launch: started.start lock":          {ends: local, why: "the system starts a process; kill waits for that, so that no process follows it"},
 	"internal/launch: supervisor.pause send":       {ends: local, why: "due has room for one a worker, and each pauses once at a time"},
 	"internal/launch: Supervised.one process":      {ends: asked, why: "a command may run for days; signals are passed on"},

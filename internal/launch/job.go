@@ -85,7 +85,8 @@ type Result struct {
 	CPU     time.Duration // processor time, with that of processes that it has waited for
 	Err     error         // the worker could not be started, or waited for
 
-	at time.Time // of the end of the process; its output may end later
+	at      time.Time // of the end of the process; its output may end later
+	copying bool      // the output is still being copied
 }
 
 func (r Result) failed() bool { return r.Code != 0 || r.Err != nil }
@@ -95,7 +96,10 @@ func (r Result) failed() bool { return r.Code != 0 || r.Err != nil }
 // in EnvAttempt. results has the last attempt of each rank; root is the rank that
 // failed first, -1 if none did. The end of ctx ends the workers. Run sets the commands'
 // Stdin: it is the launcher's pipe, or empty (EmptyStdin). Their WaitDelay bounds the reading of
-// output after the end of a process, without the time for writing it to Stdout or Stderr.
+// output after the end of a process, without the time for writing it to Stdout or Stderr. A writer
+// that takes long delays a restart by a little more than WaitDelay at most, but it delays the
+// return of Run until it has all output of the processes. The output of an attempt follows that of
+// the one before.
 func (j Job) Run(ctx context.Context, cmds []*exec.Cmd) (results []Result, root int, err error) {
 	if j.Grace == 0 {
 		j.Grace = DefaultGrace
@@ -136,6 +140,9 @@ type supervisor struct {
 	began    time.Time
 	ended    chan Result
 	running  int
+	copied   chan Result // results that were sent before their output was copied; Err is then that of copying
+	copying  int         // their number
+	outs     []outputs   // by rank: of the newest process
 
 	results []Result // by rank, of the last attempt
 	pauses  map[int]*time.Timer
@@ -153,7 +160,7 @@ func newSupervisor(j Job, cmds []*exec.Cmd, lifeline *os.File) *supervisor {
 	n := len(cmds)
 	return &supervisor{
 		job: j, lifeline: lifeline, first: cmds, cmds: make([]*exec.Cmd, n), procs: started{procs: map[int]*os.Process{}},
-		began: time.Now(), ended: make(chan Result, n), results: make([]Result, n), pauses: map[int]*time.Timer{},
+		began: time.Now(), ended: make(chan Result, n), copied: make(chan Result), outs: make([]outputs, n), results: make([]Result, n), pauses: map[int]*time.Timer{},
 		hung: map[int]int{}, alive: make([]bool, n), due: make(chan int, n),
 	}
 }
@@ -189,16 +196,35 @@ func (s *supervisor) start(rank int) {
 		return
 	}
 	s.alive[rank] = true
-	out.start()
-	// wait receives one result per start.
-	go func() {
-		err := cmd.Wait() // not for the output
-		at := time.Now()
-		if oerr := out.wait(f.WaitDelay); err == nil {
+	out.start(s.outs[rank])
+	s.outs[rank] = out
+	go s.await(rank, attempt, cmd, out, f.WaitDelay) // wait receives one result per start
+}
+
+// await waits for the end of a process and of its output, and sends its result. If the reader of the output takes longer
+// than the time delay, the result comes first, since the rank may have to be restarted, and the end of the output follows.
+func (s *supervisor) await(rank, attempt int, cmd *exec.Cmd, out outputs, delay time.Duration) {
+	err := cmd.Wait() // not for the output
+	at := time.Now()
+	copied := make(chan error, 1)
+	go func() { copied <- out.wait(delay) }() // joined below
+	var late <-chan time.Time
+	if delay > 0 {
+		late = time.After(delay + delay/4) // the output of a process that writes nothing has been closed by then
+	}
+	select {
+	case oerr := <-copied:
+		if err == nil {
 			err = oerr
 		}
 		s.ended <- result(rank, attempt, cmd, at, err)
-	}()
+	case <-late:
+		r := result(rank, attempt, cmd, at, err)
+		r.copying = true
+		s.ended <- r
+		r.Err = <-copied
+		s.copied <- r
+	}
 }
 
 // startWithSecret starts a worker and passes the secret to it, if there is one. Each worker has a
@@ -235,14 +261,23 @@ func result(rank, attempt int, cmd *exec.Cmd, at time.Time, err error) Result {
 	return r
 }
 
-// wait handles the ends of the workers until all have ended.
+// wait handles the ends of the workers until all have ended, and their output.
 func (s *supervisor) wait(ctx context.Context) {
 	interrupted := ctx.Done()
-	for s.running+len(s.pauses) > 0 {
+	for s.running+len(s.pauses)+s.copying > 0 {
 		select {
 		case r := <-s.ended:
 			s.running--
+			if r.copying {
+				s.copying++
+			}
 			s.record(r)
+		case r := <-s.copied:
+			s.copying--
+			// Output that cannot be written fails a worker that has succeeded.
+			if last := s.results[r.Rank]; r.Err != nil && last.Attempt == r.Attempt && !last.failed() {
+				s.record(r)
+			}
 		case rank := <-s.due:
 			s.resume(rank)
 		case <-s.settled:

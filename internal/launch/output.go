@@ -18,9 +18,17 @@ type output struct {
 	pipe    *os.File // from which this process reads
 	theirs  *os.File // to which the started process writes
 	to      io.Writer
-	writing atomic.Bool // a write is under way
-	done    chan error  // gets the error of the copying; it has room for one
+	before  *output       // the output of the attempt before, which is copied first; nil: there is none
+	ended   atomic.Bool   // the process has ended
+	own     atomic.Int64  // bytes that are not yet written and may be the process's own, after its end
+	writing atomic.Bool   // bytes that may be the process's own are being written, or wait for before
+	done    chan error    // gets the error of the copying; it has room for one
+	over    chan struct{} // closed at the end of the copying
 }
+
+// ownAtEnd is the most output of a process that may be unwritten when it ends: what a pipe has room for, which is 16 pages
+// on Linux, and what io.Copy has read.
+var ownAtEnd = int64(max(64<<10, 16*os.Getpagesize()) + 32<<10)
 
 // outputs are those of one process.
 type outputs []*output
@@ -40,7 +48,9 @@ func redirect(cmd *exec.Cmd) (all outputs, err error) {
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("cannot make a pipe for the output: %w", err), all.close())
 		}
-		all = append(all, &output{pipe: pipe, theirs: theirs, to: *w, done: make(chan error, 1)})
+		o := &output{pipe: pipe, theirs: theirs, to: *w, done: make(chan error, 1), over: make(chan struct{})}
+		o.own.Store(ownAtEnd)
+		all = append(all, o)
 		*w = theirs
 	}
 	return all, nil
@@ -52,12 +62,19 @@ func sameWriter(a, b io.Writer) bool {
 	return a == b
 }
 
-// start begins the copying. The process has been started, and has its own copies of the ends that it writes to.
-func (all outputs) start() {
-	for _, o := range all {
+// start begins the copying, which follows that of the attempt before. The process has been started, and has its own copies
+// of the ends that it writes to.
+func (all outputs) start(before outputs) {
+	for i, o := range all {
 		_ = o.theirs.Close() // nothing was written to it
+		if before != nil {
+			o.before = before[i] // both have the writers of the same command
+		}
 		// wait receives from done.
-		go func() { o.done <- o.copy() }()
+		go func() {
+			defer close(o.over)
+			o.done <- o.copy()
+		}()
 	}
 }
 
@@ -71,6 +88,12 @@ func (all outputs) close() (err error) {
 
 // copy copies until all have closed the other end of the pipe, or close was called.
 func (o *output) copy() error {
+	if o.before != nil {
+		o.writing.Store(true)
+		<-o.before.over
+		o.writing.Store(false)
+		o.before = nil
+	}
 	_, err := io.Copy(o, o.pipe)
 	_ = o.pipe.Close() // after a failed write the process gets SIGPIPE
 	if errors.Is(err, os.ErrClosed) {
@@ -81,15 +104,22 @@ func (o *output) copy() error {
 
 // Write writes to the writer of the command.
 func (o *output) Write(b []byte) (int, error) {
-	o.writing.Store(true)
+	own := o.own.Load() > 0
+	if o.ended.Load() {
+		o.own.Add(-int64(len(b)))
+	}
+	o.writing.Store(own)
 	defer o.writing.Store(false)
 	return o.to.Write(b)
 }
 
 // wait waits for the rest of the output of a process that has ended. Processes that it has left behind may hold the
-// pipes open, so wait stops after the time delay; 0: it does not. The time in which a writer takes its bytes does not count:
-// they may be the process's own.
+// pipes open, so wait stops after the time delay; 0: it does not. The time in which a writer takes bytes that may be the
+// process's own does not count.
 func (all outputs) wait(delay time.Duration) (err error) {
+	for _, o := range all {
+		o.ended.Store(true)
+	}
 	left := delay
 	for _, o := range all {
 		err = errors.Join(err, o.wait(&left, delay/20))

@@ -6,9 +6,11 @@ package launch
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -67,6 +69,71 @@ func TestOutputToASlowWriter(t *testing.T) {
 	results, root, err := Job{}.Run(t.Context(), []*exec.Cmd{cmd})
 	if err != nil || root != -1 || out.written != n {
 		t.Errorf("got %d bytes, want %d; root %d, %+v, %v", out.written, n, root, results, err)
+	}
+}
+
+// gate is a writer that waits for a file.
+type gate struct {
+	file string
+	bytes.Buffer
+}
+
+func (g *gate) Write(b []byte) (int, error) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		if _, err := os.Stat(g.file); err == nil {
+			return g.Buffer.Write(b)
+		}
+		if time.Now().After(end) {
+			return 0, errors.New("waited a minute for " + g.file)
+		}
+	}
+}
+
+// A worker that was killed is restarted although the reader of its output pauses. All output arrives, in order.
+func TestRestartWhileTheReaderPauses(t *testing.T) {
+	out := &gate{file: filepath.Join(t.TempDir(), "open")}
+	cmd := exec.Command("sh", "-c", `echo $`+EnvAttempt+`; if [ $`+EnvAttempt+` = 1 ]; then kill -9 $$; fi; : >`+out.file)
+	cmd.Stdout, cmd.WaitDelay = out, 100*time.Millisecond
+	results, root, err := Job{Restarts: 1}.Run(t.Context(), []*exec.Cmd{cmd})
+	if err != nil || root != -1 || results[0].Attempt != 2 || out.String() != "1\n2\n" {
+		t.Errorf("got %q, root %d, %+v, %v: want both attempts", out.String(), root, results, err)
+	}
+}
+
+// The output of a worker that has ended is written late. If that fails, the worker has failed.
+func TestLateOutputThatCannotBeWritten(t *testing.T) {
+	failed := errors.New("no room")
+	cmd := exec.Command("sh", "-c", "echo")
+	cmd.Stdout, cmd.WaitDelay = writerFunc(func(b []byte) (int, error) {
+		time.Sleep(500 * time.Millisecond)
+		return 0, failed
+	}), 10*time.Millisecond
+	results, root, err := Job{}.Run(t.Context(), []*exec.Cmd{cmd})
+	if err != nil || root != 0 || !errors.Is(results[0].Err, failed) {
+		t.Errorf("root %d, %+v, %v: want the error %v", root, results, err, failed)
+	}
+}
+
+type writerFunc func(b []byte) (int, error)
+
+func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
+
+// A process that was left behind and writes on does not keep Run from returning, however slow the writer is: after what may
+// be the worker's own output, the delay counts during writes, too.
+func TestOutputOfALeftProcessToASlowWriter(t *testing.T) {
+	writes := 0
+	cmd := exec.Command("sh", "-c", "cat /dev/zero & exit 0")
+	cmd.Stdout, cmd.WaitDelay = writerFunc(func(b []byte) (int, error) {
+		writes++
+		if writes > 20 {
+			return 0, errors.New("more than 20 writes")
+		}
+		time.Sleep(200 * time.Millisecond)
+		return len(b), nil
+	}), 100*time.Millisecond
+	results, root, err := Job{}.Run(t.Context(), []*exec.Cmd{cmd})
+	if err != nil || root != -1 {
+		t.Errorf("%d writes, root %d, %+v, %v: want success", writes, root, results, err)
 	}
 }
 
