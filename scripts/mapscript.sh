@@ -16,7 +16,8 @@ usage() {
 
 		Options of the job; all others are the learner's (gvw --help):
 		  --dry_run           print the command that would submit the job, and end
-		  --overwrite         remove OUT just before the job is submitted
+		  --overwrite         replace OUT: it is moved aside just before the job is submitted,
+		                      and removed when the job has succeeded
 		  --fetch DIR         where copies of model and log go (default: here)
 		  --server HOST       where the ranks find this machine (default: its full name)
 		  --port N            port of the server (default 26543)
@@ -93,6 +94,30 @@ inside() {
 		}'
 }
 
+# inputs prints the URLs among the learner's words that are not those of outputs, one a line.
+inputs() {
+	local word option=''
+	for word in "${learner[@]}"; do
+		case $word in
+		--*=*) option=${word%%=*} ;;
+		-*) option=$word ;;
+		esac
+		case ${option//-/_} in
+		_[fpr] | __final_regressor | __readable_model | __invert_hash | __output_feature_regularizer_* | __predictions | __raw_predictions | __metrics_file | __extra_metrics) ;;
+		__checkpoint) [[ " ${learner[*]}" != *" --resume"* ]] || url "$word" ;; # otherwise it is only written
+		*) url "$word" ;;
+		esac
+		case $word in -*) ;; *) option='' ;; esac # it was the option's value
+	done
+}
+# url prints the URL in a word, unless Hadoop cannot remove what it names.
+url() {
+	local pattern='[A-Za-z][A-Za-z0-9+.-]*://.*' # the word may be --x=URL or NAME:URL
+	if [[ $1 =~ $pattern ]]; then
+		case ${BASH_REMATCH[0]} in [Ff][Ii][Ll][Ee]:* | http:* | https:*) ;; *) printf '%s\n' "${BASH_REMATCH[0]}" ;; esac
+	fi
+}
+
 here=$(cd "$(dirname "$0")" && pwd)
 case ${1:-} in -h | --help) usage; exit ;; esac
 [ $# -ge 3 ] || { usage >&2; exit 1; }
@@ -162,7 +187,7 @@ done
 
 listing=$(hadoop fs -ls "$in") || die "cannot list the input $in: see above" 5
 if [ $overwrite = 1 ]; then
-	# hadoop fs -rm takes a pattern, and could remove other folders.
+	# hadoop fs -mv takes a pattern, and could move other folders.
 	case $out in *[*?[{\\]*) die "with --overwrite OUT cannot be a pattern, got $out" ;; esac
 	lost=$(printf '%s\n' "$in" "$listing" | inside "$out") || die "cannot compare OUT and IN: awk has failed" 5
 	case $lost in
@@ -170,6 +195,14 @@ if [ $overwrite = 1 ]; then
 	"$in") die "--overwrite would remove the input: $in is $out or in it; choose another OUT" ;;
 	*) die "--overwrite would remove the input: $in has files in $out; choose another OUT" ;;
 	esac
+	while IFS= read -r file; do
+		found=''
+		case $file in
+		*[*?[{]*) found=$(hadoop fs -ls "$file" </dev/null) || die "cannot list $file, which the learner reads: see above" 5 ;;
+		esac
+		lost=$(printf '%s\n' "$file" "$found" | inside "$out") || die "cannot compare OUT and $file: awk has failed" 5
+		[ -z "$lost" ] || die "--overwrite would remove a file that the learner reads: $file is in $out; choose another OUT"
+	done < <(inputs)
 fi
 split=$(printf '%s\n' "$listing" | "$gvw" hadoop split --maps "$maps") || die "$in cannot be read by $maps maps" $?
 exists=0
@@ -180,7 +213,7 @@ if [ $dry = 0 ]; then
 	else
 		case $said in
 		*"File exists"*)
-			[ $overwrite = 1 ] || die "$out exists: --overwrite removes it" 5
+			[ $overwrite = 1 ] || die "$out exists: --overwrite replaces it" 5
 			exists=1
 			;;
 		*"No such file or directory"*) ;; # its folder is not there either
@@ -235,16 +268,31 @@ fi
 
 # The server: one that runs already, or our own.
 work=$(mktemp -d "${TMPDIR:-/tmp}/mapscript.XXXXXX")
-own='' client=''
+own='' client='' id='' aside=''
 # shellcheck disable=SC2317 # called by the traps
 finish() {
 	trap - EXIT INT TERM
 	[ -z "$own" ] || { kill -INT "$own" 2>/dev/null; wait "$own" 2>/dev/null; } || true
-	[ -z "$client" ] || ! kill -0 "$client" 2>/dev/null || { kill "$client" 2>/dev/null; cancel; } || true
+	[ -z "$client" ] || ! kill -0 "$client" 2>/dev/null || { kill "$client" 2>/dev/null; name; cancel; } || true
+	[ -z "$aside" ] || restore || true
 	exit "${1:-1}"
 }
+# name finds and prints the name of the job that the client has submitted.
+name() {
+	[ -z "$id" ] || return 0
+	id=$(grep -om 1 'job_[0-9]*_[0-9]*' "$work/client.log" 2>/dev/null || true)
+	[ -z "$id" ] || say "it is $id"
+}
 # cancel ends the job on the cluster, if there is one.
-cancel() { [ -z "${id:-}" ] || mapred job -kill "$id" >/dev/null 2>&1 || true; }
+cancel() { [ -z "$id" ] || mapred job -kill "$id" >/dev/null 2>&1 || true; }
+# restore moves the earlier output back if there was no job. It does not replace what a job has written.
+restore() {
+	if [ -z "$id" ] && ! hadoop fs -test -e "$out" && hadoop fs -mv "$aside" "$out"; then
+		say "the earlier $out is there again"
+	else
+		say "the earlier $out is kept as $aside"
+	fi
+}
 # refusal prints why the server refuses attempts of the job, if it does. It asks the server, and
 # reads the log of a server of our own, which also has refusals of other versions.
 refusal() {
@@ -269,26 +317,27 @@ if "$gvw" jobs "${at[@]}" >/dev/null 2>&1; then
 else
 	"$tree" --nondaemon --port "$port" --state "$work/state" ${guard[@]+"${guard[@]}"} 2>"$work/server.log" &
 	own=$!
+	answers=0
 	for _ in $(seq 50); do
-		"$gvw" jobs "${at[@]}" >/dev/null 2>&1 && break
+		"$gvw" jobs "${at[@]}" >/dev/null 2>&1 && { answers=1; break; }
 		kill -0 "$own" 2>/dev/null || die "the server does not start: $(tail -n 1 "$work/server.log")" 5
 		sleep 0.1
 	done
+	[ $answers = 1 ] || die "the server on port $port does not answer: $(tail -n 1 "$work/server.log")" 5
 	say "server on $server:$port, its log is $work/server.log"
 fi
 
 # Nothing can refuse the job any more, except Hadoop itself.
-[ $exists = 0 ] || hadoop fs -rm -r -skipTrash "$out" >/dev/null || die "cannot remove $out: see above" 5
+if [ $exists = 1 ]; then
+	aside=$out
+	while [[ $aside == ?*/ ]]; do aside=${aside%/}; done
+	aside+=.replaced-${work##*.}
+	hadoop fs -mv "$out" "$aside" || { aside='' && die "cannot move $out aside: see above" 5; }
+fi
 "${submit[@]}" "${job[@]}" >"$work/client.log" 2>&1 &
 client=$!
 say "submitted; the client's log is $work/client.log"
-id='' shown='' without=''
-# name finds and prints the name of the job that the client has submitted.
-name() {
-	[ -z "$id" ] || return 0
-	id=$(grep -om 1 'job_[0-9]*_[0-9]*' "$work/client.log" 2>/dev/null || true)
-	[ -z "$id" ] || say "it is $id"
-}
+shown='' without=''
 while kill -0 "$client" 2>/dev/null; do
 	name
 	if [ -n "$id" ]; then
@@ -320,6 +369,10 @@ if [ $rc != 0 ]; then
 	[ -z "$id" ] || hadoop fs -cat "$out/_gvw/failed-*" 2>/dev/null | sort -u | tail -n 5 >&2 || true
 	[ -n "$id" ] || die "the client has failed before it said which job it is; its log is $work/client.log" 3
 	die "the job $id has failed (logs: $work; of the maps: yarn logs -applicationId ${id/job/application})" 3
+fi
+if [ -n "$aside" ]; then
+	hadoop fs -rm -r -skipTrash "$aside" >/dev/null || say "cannot remove $aside, the earlier $out: see above"
+	aside=''
 fi
 hadoop fs -get -f "$out/model" "$out/log" "$fetch" || die "the job has ended, but $out/model cannot be fetched" 5
 if [ $elastic = 1 ] && [ -z "$without" ]; then # the same

@@ -21,7 +21,8 @@ set -u
 dir=$(cd "$(dirname "$0")" && pwd)
 echo "$(basename "$0") $*" >>"$dir/calls"
 case "$(basename "$0") ${1:-} ${2:-}" in
-"hadoop fs -ls") case $3 in *run*) echo "-rw-r--r-- 3 ann users 2000 2026-01-01 10:00 /user/ann/run/train 1.vw"; exit ;; esac
+"hadoop fs -ls") case $3 in *model*) echo "-rw-r--r-- 3 ann users 2000 2026-01-01 10:00 hdfs://nn/user/ann/run/model"; exit ;;
+	*run*) echo "-rw-r--r-- 3 ann users 2000 2026-01-01 10:00 /user/ann/run/train 1.vw"; exit ;; esac
 	[ "$3" = /in ] || { echo "ls: $3: No such file or directory" >&2; exit 1; }
 	for r in 0 1; do echo "-rw-r--r-- 3 ann users $((2000 - r)) 2026-01-01 10:00 /in/part.$r"; done ;;
 "hadoop fs -mkdir")
@@ -29,7 +30,9 @@ case "$(basename "$0") ${1:-} ${2:-}" in
 	/locked/*) echo "mkdir: Permission denied: user=eve, access=WRITE, inode=\"/locked\":root:supergroup:drwxr-xr-x" >&2; exit 1 ;;
 	*) [ ! -e "$dir/exists" ] || { echo "mkdir: '$3': File exists" >&2; exit 1; } ;;
 	esac ;;
-"hadoop fs -rm") rm -f "$dir/exists" ;;
+"hadoop fs -mv") [ ! -e "$dir/stays" ] || exit 1; if [ -e "$dir/exists" ]; then mv "$dir/exists" "$dir/aside"; else mv "$dir/aside" "$dir/exists"; fi ;;
+"hadoop fs -rm") rm -f "$dir/aside" ;;
+"hadoop fs -test") [ -e "$dir/exists" ] ;;
 "hadoop fs -get") shift 3; for f in "${@:1:$#-1}"; do cp "$dir/out/$(basename "$f")" "${@: -1}"; done ;;
 "hadoop fs "*) ;;
 "mapred job -kill") touch "$dir/killed" ;;
@@ -39,6 +42,7 @@ case "$(basename "$0") ${1:-} ${2:-}" in
 		case $1 in -mapper) mapper=$2 ;; -D) p=${2%%=*}; export "${p//[^0-9A-Za-z]/_}=${2#*=}" ;; -files) files=$2 ;; esac
 		shift
 	done
+	[ ! -e "$dir/refused" ] || { echo "Exception: Failed to submit application: queue q is stopped" >&2; exit 1; }
 	echo "Running job: job_1700000000000_0001" >&2
 	mkdir -p "$dir/out"
 	pids=()
@@ -211,6 +215,81 @@ func TestMapscriptKeepsTheInput(t *testing.T) {
 	}
 }
 
+// --overwrite refuses a folder with a file that the learner reads, unless the learner writes it.
+func TestMapscriptKeepsFilesOfTheLearner(t *testing.T) {
+	t.Parallel()
+	h := newScriptHome(t)
+	writeFile(t, filepath.Join(h.dir, "exists"), "")
+	takes := writeFile(t, filepath.Join(h.dir, "takes"), "#!/bin/sh\ncase \" $* \" in *' --dry_run '*) exit 0 ;; esac\nexec "+gvwBin+" \"$@\"\n")
+	if err := os.Chmod(takes, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	h.env = []string{"GVW=" + takes} // the learner would read these files for --dry_run
+	for options, refused := range map[string]bool{
+		"-i hdfs:///user/ann/run/model":                                      true,
+		"--initial_regressor=hdfs://nn:8020/user/ann/run/model":              true,
+		"--input_feature_regularizer hdfs://nn/user/ann//run/r":              true,
+		"-i hdfs://nn/user/ann/*/model":                                      true,
+		"-p hdfs:///user/ann/run/p -i hdfs:///user/ann/run/model":            true,
+		"-i hdfs:///user/ann/walk/model":                                     false,
+		"-i run/model":                                                       false,
+		"-i file:///user/ann/run/model":                                      false,
+		"-p hdfs:///user/ann/run/p --readable_model=hdfs:///user/ann/run/rm": false,
+		"--checkpoint hdfs:///user/ann/run/ck":                               false,
+		"--checkpoint hdfs:///user/ann/run/ck --resume":                      true,
+		"--dictionary a:hdfs:///user/ann/run/d":                              true,
+	} {
+		r := h.script("mapscript.sh", append([]string{"/user/ann/run", "/in", "2", "--overwrite", "--dry_run"}, strings.Fields(options)...)...)
+		want := 0
+		if refused {
+			want = 1
+		}
+		if r.code != want || refused != strings.Contains(r.stderr, "--overwrite would remove a file that the learner reads") {
+			t.Errorf("%s: exit code %d, want %d:\n%s", options, r.code, want, r.stderr)
+		}
+	}
+}
+
+// The output that --overwrite replaces is there again after a job that Hadoop refuses, and is kept after a job that fails.
+func TestMapscriptRestoresTheOutput(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		file string // of the fake cluster
+		code int
+		want string
+		kept string
+	}{
+		"a job is refused":     {"refused", 3, "the earlier /out is there again\n", "exists"},
+		"a job fails":          {"part.1", 3, "the earlier /out is kept as /out.replaced-", "aside"},
+		"it cannot be moved":   {"stays", 5, "cannot move /out aside", "exists"},
+		"the server is silent": {"silent", 5, "does not answer", "exists"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newScriptHome(t)
+			writeFile(t, filepath.Join(h.dir, "exists"), "")
+			writeFile(t, filepath.Join(h.dir, c.file), "1 |a x\n1 |a "+strings.Repeat("x", 20000)+"\n")
+			if c.file == "silent" { // it listens on another port
+				silent := writeFile(t, filepath.Join(h.dir, "silent"), "#!/bin/sh\nexec "+serverBin+" --nondaemon --port "+freePort(t)+"\n")
+				if err := os.Chmod(silent, 0o700); err != nil {
+					t.Fatal(err)
+				}
+				h.env = []string{"SPANNING_TREE=" + silent}
+			}
+			r := h.script("mapscript.sh", "/out", "/in", "2", "--overwrite", "--port", freePort(t), "--server", "127.0.0.1", "-b", "10", "--max_line", "9999")
+			if r.code != c.code || !strings.Contains(r.stderr, c.want) {
+				t.Errorf("exit code %d, want %d with %q:\n%s", r.code, c.code, c.want, r.stderr)
+			}
+			if _, err := os.Stat(filepath.Join(h.dir, c.kept)); err != nil {
+				t.Errorf("the earlier output is lost: %v\n%s", err, h.calls())
+			}
+			if calls := h.calls(); strings.Contains(calls, "-rm ") || c.code == 5 && strings.Contains(calls, "streaming") {
+				t.Errorf("something was removed, or submitted:\n%s", calls)
+			}
+		})
+	}
+}
+
 // --overwrite removes nothing if the job is refused before its submission.
 func TestMapscriptKeepsTheOutputOfARefusedJob(t *testing.T) {
 	t.Parallel()
@@ -288,7 +367,7 @@ func TestMapscriptTrains(t *testing.T) {
 	if dialable("127.0.0.1:" + port) {
 		t.Error("the server that the script has started still runs")
 	}
-	if !strings.Contains(h.calls(), "-rm -r -skipTrash /out") {
+	if !strings.Contains(h.calls(), "-mv /out /out.replaced-") || !strings.Contains(h.calls(), "-rm -r -skipTrash /out.replaced-") {
 		t.Errorf("--overwrite has removed nothing:\n%s", h.calls())
 	}
 }
