@@ -263,7 +263,7 @@ step programs go build -o "$log/programs/" ./cmd/gvw ./cmd/spanning_tree
 [ ! -x "$log/programs/spanning_tree" ] || export GVW_TEST_PROGRAMS=$log/programs
 heading "end-to-end tests"
 # shellcheck disable=SC2046
-gotest e2e $short -count=1 -parallel $((3 * processors)) $(go list ./tests/... | grep -v "^$module/tests/\(hadoop\|hadoop/secure\|kilonode\|places\|places/packages\|rdma\)\$")
+gotest e2e $short -count=1 -parallel $((4 * processors)) $(go list ./tests/... | grep -v "^$module/tests/\(hadoop\|hadoop/secure\|kilonode\|places\|places/packages\|rdma\)\$")
 
 [ $tier = all ] || report
 
