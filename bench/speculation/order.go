@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"time"
@@ -39,6 +40,9 @@ func (o *order) run(ctx context.Context, network transport.Network, log *slog.Lo
 		Server: o.Server, Job: protocol.Job{UniqueID: 1, RunKey: "speculation"}, Rank: o.Rank, Total: o.Ranks, Network: network,
 		Listen: "127.0.0.1:0", OnLoss: allreduce.Wait, NoSharedMemory: true, Heartbeat: 100 * time.Millisecond, Log: log, SlowFactor: o.SlowFactor,
 	})
+	if refused, ok := errors.AsType[*protocol.RefusedError](err); ok && refused.Finished() {
+		return digest, &protocol.FinishedError{} // an attempt that starts after the end is not needed
+	}
 	if err != nil {
 		return digest, err
 	}

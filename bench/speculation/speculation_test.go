@@ -113,9 +113,17 @@ func TestMain(m *testing.M) {
 
 // Processes that GVW_FAULT slows are replaced, too.
 func TestProcesses(t *testing.T) {
-	r, err := Run(t.Context(), Config{Ranks: 4, Passes: 6, Pass: 50 * time.Millisecond, Slow: 0.25, Factor: 10, Floats: 1000, Processes: true})
-	if err != nil {
-		t.Fatal(err)
+	var r *Result
+	for passes := 6; passes < 100; passes *= 4 {
+		var err error
+		r, err = Run(t.Context(), Config{Ranks: 4, Passes: passes, Pass: 50 * time.Millisecond, Slow: 0.25, Factor: 10, Floats: 1000, Processes: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Duplicates > 0 && r.Overtaken+r.HandedOver > 0 {
+			break
+		}
+		t.Logf("%d duplicates in %d passes, none in time on this busy machine", r.Duplicates, passes)
 	}
 	if len(r.Early) != 1 || len(r.Late) != 0 {
 		t.Fatalf("ranks %v are slow from the start, %v later, want one and none", r.Early, r.Late)
