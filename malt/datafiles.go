@@ -39,7 +39,7 @@ func (d *Data) Compare(ctx context.Context, g *Group) error {
 	}
 	// A new rank takes over the number of rounds, so it enters the round if and only if its source has not.
 	var differs error
-	for s.Iteration() == 0 {
+	if s.Iteration() == 0 {
 		if err := s.Scatter(ctx, own); err != nil {
 			return err
 		}
@@ -60,8 +60,8 @@ func (d *Data) Compare(ctx context.Context, g *Group) error {
 	if err := s.object.settle(ctx); err != nil {
 		return err
 	}
-	// The end of a membership may have kept lists from arriving. What describes an object is compared in each
-	// membership, so the digest of the list describes one that is never sent.
+	// Lists that were under way when a membership ended are lost. Each membership compares the descriptions of all objects,
+	// so a further object, which sends nothing, has the digest of the list in its description.
 	_, err = g.newObject(sameFiles, fmt.Sprintf(filesDigest+"=%x", own[:8]), 1, ObjectConfig{Graph: "ring"}, holder{})
 	return err
 }

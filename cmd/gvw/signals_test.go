@@ -229,20 +229,7 @@ func TestNoProgramOutlivesTheLauncher(t *testing.T) {
 				})
 				t.Cleanup(func() { _ = syscall.Kill(pids[rank], syscall.SIGKILL) }) // it has ended unless the test fails
 			}
-			if err := launcher.Process.Signal(syscall.SIGTERM); err != nil {
-				t.Fatal(err)
-			}
-			ended := make(chan struct{})
-			var signals sync.WaitGroup
-			if c.again {
-				signals.Go(func() { signalUntil(launcher, ended) })
-			}
-			err := launcher.Wait()
-			close(ended)
-			signals.Wait()
-			if got := launcher.ProcessState.ExitCode(); got != 143 {
-				t.Errorf("exit code %d, want 143: %v\n%s", got, err, &stderr)
-			}
+			terminate(t, launcher, &stderr, c.again)
 			for _, pid := range pids {
 				gone(t, pid)
 			}
@@ -250,15 +237,32 @@ func TestNoProgramOutlivesTheLauncher(t *testing.T) {
 	}
 }
 
-// signalUntil sends SIGTERM to a launcher again and again until it has ended: a signal soon after the first counts as the same.
-func signalUntil(launcher *exec.Cmd, ended <-chan struct{}) {
-	for {
-		select {
-		case <-ended:
-			return
-		case <-time.After(100 * time.Millisecond):
-			_ = launcher.Process.Signal(syscall.SIGTERM) // an error means that it has ended
-		}
+// terminate sends SIGTERM to a launcher, waits for its end, and checks its exit code. With again it sends further signals
+// until the end: one soon after the first counts as the same.
+func terminate(t *testing.T, launcher *exec.Cmd, stderr *bytes.Buffer, again bool) {
+	t.Helper()
+	if err := launcher.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	var signals sync.WaitGroup
+	if again {
+		signals.Go(func() {
+			for {
+				select {
+				case <-ended:
+					return
+				case <-time.After(100 * time.Millisecond):
+					_ = launcher.Process.Signal(syscall.SIGTERM) // an error means that it has ended
+				}
+			}
+		})
+	}
+	err := launcher.Wait()
+	close(ended)
+	signals.Wait()
+	if got := launcher.ProcessState.ExitCode(); got != 143 {
+		t.Errorf("exit code %d, want 143: %v\n%s", got, err, stderr)
 	}
 }
 
@@ -291,18 +295,7 @@ func TestWorkersRemoveTheirFilesAfterASecondSignal(t *testing.T) {
 			}
 			eventually(t, "the worker to write its model", func() bool { return len(temps()) > 0 })
 			workers := children(t, launcher.Process.Pid)
-			if err := launcher.Process.Signal(syscall.SIGTERM); err != nil {
-				t.Fatal(err)
-			}
-			ended := make(chan struct{})
-			var signals sync.WaitGroup
-			signals.Go(func() { signalUntil(launcher, ended) })
-			err := launcher.Wait()
-			close(ended)
-			signals.Wait()
-			if got := launcher.ProcessState.ExitCode(); got != 143 {
-				t.Errorf("exit code %d, want 143: %v\n%s", got, err, &stderr)
-			}
+			terminate(t, launcher, &stderr, true)
 			for _, pid := range workers {
 				gone(t, pid)
 			}
