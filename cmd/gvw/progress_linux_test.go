@@ -294,7 +294,7 @@ func noisy() string {
 // a hybrid training the loss of SGD's passes is the mean so far.
 func TestProgressBarOfSolvers(t *testing.T) {
 	t.Parallel()
-	data, passes := strings.Repeat(noisy(), 4), 200 // so that the passes take seconds
+	data, passes := strings.Repeat(noisy(), 12), 200 // so that the passes take seconds
 	solvers := map[string][]string{
 		"L-BFGS": {"--bfgs", "--passes", strconv.Itoa(passes)},
 		"CG":     {"--conjugate_gradient", "--passes", strconv.Itoa(passes)},
