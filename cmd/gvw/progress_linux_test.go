@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -290,76 +289,11 @@ func noisy() string {
 	return b.String()
 }
 
-// The bar of a batch solver has the time left, the speed, and the loss of the newest whole pass, which the log of passes has, too. In
-// a hybrid training the loss of SGD's passes is the mean so far.
-func TestProgressBarOfSolvers(t *testing.T) {
-	t.Parallel()
-	data, passes := strings.Repeat(noisy(), 12), 200 // so that the passes take seconds
-	solvers := map[string][]string{
-		"L-BFGS": {"--bfgs", "--passes", strconv.Itoa(passes)},
-		"CG":     {"--conjugate_gradient", "--passes", strconv.Itoa(passes)},
-		"hybrid": {"--hybrid", fmt.Sprintf("2:%d", passes-2)},
-	}
-	if sampled.UnderRace { // under the race detector, where each takes ten times as long
-		data, passes = noisy(), 20
-		solvers = map[string][]string{"hybrid": {"--hybrid", "2:18"}}
-		t.Log("left out: L-BFGS and CG without SGD, and most passes")
-	}
-	bar := regexp.MustCompile(fmt.Sprintf(`pass (\d+)/%d +\d+%% \[=* *\]  ETA [0-9hms]+  loss (\S+)  [0-9.]+[kM]?/s  [0-9.]+[kM]? examples`, passes))
-	for name, args := range solvers {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, "noisy.vw"), []byte(data), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			cmd, s := onTerminal(t, dir, 120, append([]string{"-d", "noisy.vw", "--loss_function", "logistic", "--holdout_off", "--termination", "0", "-b", "20", "-c", "-k", "--log_json", "log"}, args...)...)
-			err := cmd.Wait()
-			<-s.done
-			if err != nil {
-				shown, _ := s.after(0)
-				t.Fatalf("%v: %q", err, shown[max(0, len(shown)-6000):])
-			}
-			text, err := os.ReadFile(filepath.Join(dir, "log"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			var losses []float64
-			var methods []string
-			for d := json.NewDecoder(bytes.NewReader(text)); d.More(); {
-				var line struct {
-					Loss   float64
-					Method string
-				}
-				if err := d.Decode(&line); err != nil {
-					t.Fatal(err)
-				}
-				losses, methods = append(losses, line.Loss), append(methods, line.Method)
-			}
-			shown, _ := s.after(0)
-			seen := 0
-			for _, m := range bar.FindAllStringSubmatch(shown, -1) {
-				pass, _ := strconv.Atoi(m[1])
-				if pass < 2 || methods[pass-2] == "SGD" {
-					continue
-				}
-				seen++
-				if want := fmt.Sprintf("%.4g", losses[pass-2]); m[2] != want {
-					t.Errorf("in pass %d the bar has loss %s, want %s, that of the pass before", pass, m[2], want)
-				}
-			}
-			if seen == 0 {
-				t.Errorf("no bar of %d passes has all fields: %q", len(losses), shown[max(0, len(shown)-2000):])
-			}
-		})
-	}
-}
-
-// The lines of gvw run have the same fields for ranks with a solver. The data is read six times, so that the job lasts until
+// The lines of gvw run have all fields for ranks with a solver. The data is read six times, so that the job lasts until
 // it is interrupted.
 func TestRankLinesOfSolvers(t *testing.T) {
 	if sampled.UnderRace {
-		t.Skip("left out: TestRankLinesOnATerminal and TestProgressBarOfSolvers run under the race detector")
+		t.Skip("left out: TestRankLinesOnATerminal runs under the race detector")
 	}
 	t.Parallel()
 	dir := t.TempDir()
