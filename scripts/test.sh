@@ -4,7 +4,7 @@
 # Everything that must hold before a commit lands, in the order in which a
 # mistake is cheapest to find.
 #
-#   scripts/test.sh check      make check: static checks and unit tests in their short form
+#   scripts/test.sh check      make check: static checks, and unit tests in their short form without those that take seconds
 #   scripts/test.sh            make test: gofmt, vet, and all of the product without Java, root or a guest, in the tests'
 #                              short form
 #   scripts/test.sh portable   make test-portable: types on other systems, arm64, and no assembly
@@ -199,7 +199,7 @@ fi
 if [ $tier = check ]; then
 	heading "unit tests, short, with 20 seeds per storm"
 	# shellcheck disable=SC2046
-	GVW_STORM_SEEDS=20 gotest unit -short $(go list ./... | grep -v "^$module/tests")
+	GVW_CHECK=1 GVW_STORM_SEEDS=20 gotest unit -short -parallel $((4 * processors)) $(go list ./... | grep -v "^$module/tests")
 	report
 fi
 

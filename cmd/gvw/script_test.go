@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -33,6 +34,13 @@ func TestMain(m *testing.M) {
 // does most at a time. Longer ones stop there where the condition race holds. All scripts take
 // 90 s of processor time there, and 21 s without it.
 var raced = []string{"malt", "run", "secure", "shrink", "supervise"}
+
+// slow are the scripts that take half a second of processor time or more each, and two thirds of that of all scripts: make check
+// leaves them out.
+var slow = []string{
+	"average", "bench", "doctor", "formats", "hdfs", "malt", "metrics", "newcomer", "parquet", "programs", "report", "restart", "run",
+	"schedule", "search", "shrink", "simulate", "solvers", "spares", "tools", "topics", "usage",
+}
 
 // TestScripts checks the contract of the command line: stdout, stderr and the exit codes.
 // Each script is a session that a user could type.
@@ -70,7 +78,11 @@ func TestScripts(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %s", name)
 		},
 	}
-	if fewer {
+	switch {
+	case sampled.InCheck():
+		t.Logf("sampled: all scripts but %q", slow)
+		params.Dir, params.Files = "", quickScripts(t)
+	case fewer:
 		t.Logf("left out: all scripts but %q; the race detector checks the packages by themselves", raced)
 		params.Dir = ""
 		for _, name := range raced {
@@ -78,6 +90,21 @@ func TestScripts(t *testing.T) {
 		}
 	}
 	testscript.Run(t, params)
+}
+
+// quickScripts returns the scripts that are not slow.
+func quickScripts(t *testing.T) []string {
+	all, err := filepath.Glob(filepath.Join("testdata", "*.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	quick := slices.DeleteFunc(slices.Clone(all), func(file string) bool {
+		return slices.Contains(slow, strings.TrimSuffix(filepath.Base(file), ".txtar"))
+	})
+	if len(all)-len(quick) != len(slow) {
+		t.Fatalf("of the %d slow scripts testdata has %d", len(slow), len(all)-len(quick))
+	}
+	return quick
 }
 
 // scriptCode runs a program and checks its exit code: code 5 gvw -d missing.vw

@@ -23,6 +23,7 @@ import (
 	"github.com/gvw-project/gvw/internal/datasets"
 	"github.com/gvw-project/gvw/internal/fault"
 	"github.com/gvw-project/gvw/internal/flags"
+	"github.com/gvw-project/gvw/internal/sampled"
 	"github.com/gvw-project/gvw/internal/spantree/server"
 )
 
@@ -121,6 +122,7 @@ func TestASlowRankLearnsSlowly(t *testing.T) {
 // dataSet returns the training and the test file of a data set beside the repository, or skips the test.
 func dataSet(t *testing.T, set string) (train, test string) {
 	t.Helper()
+	sampled.NotInCheck(t)
 	return datasets.File(t, os.Getenv, set, "train.vw.gz"), datasets.File(t, os.Getenv, set, "test.vw.gz")
 }
 

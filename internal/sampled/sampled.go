@@ -2,13 +2,28 @@
 
 // Package sampled selects the cases of tests that would take too long in full.
 //
-// Both functions log what internal/testsum looks for, so that another run of the test follows that has all cases:
+// Short and Race log what internal/testsum looks for, so that another run of the test follows that has all cases:
 //
 //	for _, c := range sampled.Short(t, cases, 0, 3) {  // every third one with -short
 //	for _, c := range sampled.Race(t, cases, 1, 2) {   // every second one, from the second, under the race detector
 package sampled
 
-import "testing"
+import (
+	"os"
+	"testing"
+)
+
+// InCheck reports whether make check runs the tests, which sets GVW_CHECK=1. It has 90 s for all of them, so it leaves out those
+// that take seconds of processor time.
+func InCheck() bool { return os.Getenv("GVW_CHECK") == "1" }
+
+// NotInCheck skips the test in make check.
+func NotInCheck(t testing.TB) {
+	t.Helper()
+	if InCheck() {
+		t.Skip("sampled: it takes seconds of processor time; make test has it")
+	}
+}
 
 // Short returns all cases, and in the short form every n-th one, from the i-th.
 func Short[T any](t *testing.T, all []T, i, n int) []T {

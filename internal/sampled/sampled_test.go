@@ -23,3 +23,24 @@ func TestEveryNthCase(t *testing.T) {
 		}
 	}
 }
+
+// skipper records whether a test would be skipped.
+type skipper struct {
+	testing.TB
+	skipped bool
+}
+
+func (*skipper) Helper() {}
+
+func (s *skipper) Skip(...any) { s.skipped = true }
+
+func TestNotInCheck(t *testing.T) {
+	for value, want := range map[string]bool{"": false, "0": false, "1": true} {
+		t.Setenv("GVW_CHECK", value)
+		var s skipper
+		NotInCheck(&s)
+		if s.skipped != want || InCheck() != want {
+			t.Errorf("GVW_CHECK=%s: skipped %v, in make check %v, want %v", value, s.skipped, InCheck(), want)
+		}
+	}
+}
