@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // spareOf returns the rank that a spare has taken, by its log; -1: none.
@@ -33,21 +32,11 @@ func TestSpareTakesAnyRank(t *testing.T) {
 	t.Parallel()
 	want := whole(t)
 	for victim := range 4 {
-		for _, after := range []time.Duration{0, 300 * time.Millisecond, time.Second} {
-			t.Run(fmt.Sprintf("rank %d after %v", victim, after), func(t *testing.T) {
+		for _, work := range []int{1, 3, 5} {
+			t.Run(fmt.Sprintf("rank %d in step %d", victim, work), func(t *testing.T) {
 				t.Parallel()
 				dir := t.TempDir()
-				p := startSparing(t, dir, "work:1,delay:200ms,attempt:any", 1)
-				waitFor(t, "all to have joined", func() bool {
-					return strings.Contains(peek(dir, "server.log"), "joined=4 ") && strings.Contains(peek(dir, "server.log"), "spare joined")
-				})
-				time.Sleep(after)
-				pid, there := workersOf(p.cmd.Process.Pid)[victim]
-				if !there {
-					t.Fatal("there is no such worker")
-				}
-				kill(t, pid)
-				r := p.wait()
+				r := startSparing(t, dir, fmt.Sprintf("work:1,delay:200ms,attempt:any;rank:%d,work:%d,kind:kill", victim, work), 1).wait()
 				switch {
 				case r.code != 0:
 					t.Fatalf("exit code %d\n%s", r.code, r.stderr)
@@ -101,7 +90,7 @@ func TestASpareThatWorksIsLost(t *testing.T) {
 	t.Parallel()
 	want := whole(t)
 	dir := t.TempDir()
-	p := startSparing(t, dir, "work:1,delay:300ms,attempt:any;rank:1,op:10,kind:kill", 2)
+	p := startSparing(t, dir, "work:1,delay:1s,attempt:any;rank:1,op:10,kind:kill", 2)
 	first := -1
 	waitFor(t, "a spare to have taken rank 1", func() bool {
 		for spare := range 2 {
