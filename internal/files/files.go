@@ -51,8 +51,8 @@ func CacheName(c *cli.Context, shard hdfsio.Shard) (string, error) {
 	return LocalPath(data[0]) + ".cache", nil
 }
 
-// LocalPath returns the path in a URL file:///PATH of this machine, and other names as they are. Caches are files of this
-// machine, which are opened without package hdfsio.
+// LocalPath returns the path in a URL file:///PATH of this machine, and other names as they are. It is for options whose files
+// must be on this machine: they are opened without the file systems of package hdfsio.
 func LocalPath(name string) string {
 	if scheme, host, path, ok := hdfsio.SplitURL(name); ok && scheme == "file" && (host == "" || host == "localhost") {
 		return path
@@ -172,7 +172,7 @@ func (f *Set) growing(fsys hdfsio.Local, option, name string) (io.WriteCloser, e
 	if slices.Contains(StdoutNames, name) {
 		return nopCloser{f.p.Stdout}, nil
 	}
-	log, err := fsys.CreateNow(name)
+	log, err := fsys.CreateNow(LocalPath(name))
 	if err != nil {
 		return nil, fmt.Errorf("--%s: %w", option, err)
 	}

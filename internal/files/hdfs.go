@@ -40,7 +40,7 @@ func hdfsConfig(p *cli.Process, get func(option string) string) (hdfs.Config, er
 		TokenFile:    p.Getenv("HADOOP_TOKEN_FILE_LOCATION"),
 		KerberosConf: firstSet(p.Getenv("KRB5_CONFIG"), "/etc/krb5.conf"),
 		TicketCache:  strings.TrimPrefix(firstSet(p.Getenv("KRB5CCNAME"), fmt.Sprintf("/tmp/krb5cc_%d", os.Getuid())), "FILE:"),
-		Keytab:       get("hdfs_keytab"),
+		Keytab:       LocalPath(get("hdfs_keytab")),
 		Principal:    get("hdfs_principal"),
 		Command:      hadoopClient(p),
 		Env:          p.Env,

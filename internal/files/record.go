@@ -22,6 +22,7 @@ func (f *Set) Record(local hdfsio.Local, name string, rank int, id string, again
 	if slices.Contains(StdoutNames, name) {
 		return nil, false, cli.Usagef("--record %s: it must be a file, since several processes may write it", name)
 	}
+	name = LocalPath(name)
 	if fresh = !again || !continues(name, id); fresh {
 		out, err := local.CreateNow(name)
 		if err == nil {
