@@ -295,7 +295,7 @@ func TestRankLinesOfSolvers(t *testing.T) {
 	if sampled.UnderRace {
 		t.Skip("left out: TestRankLinesOnATerminal runs under the race detector")
 	}
-	sampled.NotInCheck(t)
+	sampled.NotInCheck(t, os.Getenv)
 	t.Parallel()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "noisy.vw"), []byte(strings.Repeat(noisy(), 6)), 0o644); err != nil {

@@ -122,7 +122,7 @@ func TestASlowRankLearnsSlowly(t *testing.T) {
 // dataSet returns the training and the test file of a data set beside the repository, or skips the test.
 func dataSet(t *testing.T, set string) (train, test string) {
 	t.Helper()
-	sampled.NotInCheck(t)
+	sampled.NotInCheck(t, os.Getenv)
 	return datasets.File(t, os.Getenv, set, "train.vw.gz"), datasets.File(t, os.Getenv, set, "test.vw.gz")
 }
 

@@ -8,19 +8,16 @@
 //	for _, c := range sampled.Race(t, cases, 1, 2) {   // every second one, from the second, under the race detector
 package sampled
 
-import (
-	"os"
-	"testing"
-)
+import "testing"
 
 // InCheck reports whether make check runs the tests, which sets GVW_CHECK=1. It has 90 s for all of them, so it leaves out those
-// that take seconds of processor time.
-func InCheck() bool { return os.Getenv("GVW_CHECK") == "1" }
+// that take seconds of processor time. getenv is os.Getenv.
+func InCheck(getenv func(string) string) bool { return getenv("GVW_CHECK") == "1" }
 
 // NotInCheck skips the test in make check.
-func NotInCheck(t testing.TB) {
+func NotInCheck(t testing.TB, getenv func(string) string) {
 	t.Helper()
-	if InCheck() {
+	if InCheck(getenv) {
 		t.Skip("sampled: it takes seconds of processor time; make test has it")
 	}
 }
