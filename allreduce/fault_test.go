@@ -5,6 +5,7 @@ package allreduce
 import (
 	"context"
 	"fmt"
+	"os"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/gvw-project/gvw/allreduce/internal/epoch"
 
 	"github.com/gvw-project/gvw/internal/fault"
+	"github.com/gvw-project/gvw/internal/sampled"
 )
 
 // armed lets faults strike until the test ends, and counts them.
@@ -31,6 +33,7 @@ func armed(t *testing.T, text string, h fault.Hands) *atomic.Int32 {
 // TestBrokenConnectionsEndTheJob checks that all ranks soon end with an error after each fault of
 // a rank's connections, with each driver.
 func TestBrokenConnectionsEndTheJob(t *testing.T) {
+	sampled.NotInCheck(t, os.Getenv)
 	for _, driver := range []epoch.Driver{epoch.Auto, epoch.Conn} {
 		for _, kind := range []string{"drop", "garble", "halfopen"} {
 			t.Run(fmt.Sprintf("driver %d, %s", driver, kind), func(t *testing.T) {

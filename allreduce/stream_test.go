@@ -498,6 +498,7 @@ func TestLeave(t *testing.T) {
 // TestVWWorkerLost checks that the end of a vw worker at any other time is a loss, and ends the
 // job by its connection, not by a deadline.
 func TestVWWorkerLost(t *testing.T) {
+	sampled.NotInCheck(t, os.Getenv)
 	const total, leaver = 4, 2
 	for _, calls := range []int{0, 1, 2} {
 		t.Run(fmt.Sprintf("after %d calls", calls), func(t *testing.T) {

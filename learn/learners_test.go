@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -178,6 +179,7 @@ func TestLearnersAreTested(t *testing.T) {
 
 // No learner allocates for an example.
 func TestLearnersAllocateNothingPerExample(t *testing.T) {
+	sampled.NotInCheck(t, os.Getenv)
 	if sampled.UnderRace {
 		t.Skip("the race detector allocates")
 	}

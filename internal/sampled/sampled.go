@@ -11,14 +11,14 @@ package sampled
 import "testing"
 
 // InCheck reports whether make check runs the tests, which sets GVW_CHECK=1. It has 90 s for all of them, so it leaves out those
-// that take seconds of processor time. getenv is os.Getenv.
+// that take seconds. getenv is os.Getenv.
 func InCheck(getenv func(string) string) bool { return getenv("GVW_CHECK") == "1" }
 
 // NotInCheck skips the test in make check.
 func NotInCheck(t testing.TB, getenv func(string) string) {
 	t.Helper()
 	if InCheck(getenv) {
-		t.Skip("sampled: it takes seconds of processor time; make test has it")
+		t.Skip("sampled: it takes seconds; make test has it")
 	}
 }
 
