@@ -95,14 +95,16 @@ func (f *factorProgram) observe(ex example) error {
 	}
 	c.UserIDs, c.ItemIDs = f.users.add(c.UserIDs, x[0].Index), f.items.add(c.ItemIDs, x[1].Index)
 	c.Low, c.High = min(c.Low, float64(ex.Label)), max(c.High, float64(ex.Label))
-	f.sum += float64(ex.Label) * float64(ex.Weight)
-	f.weight += float64(ex.Weight)
+	if w := float64(ex.Weight); w >= 0 && !math.IsInf(w, 1) { // factor.Model ignores other weights, and an infinite one leaves no mean
+		f.sum += float64(ex.Label) * w
+		f.weight += w
+	}
 	return nil
 }
 
 func (f *factorProgram) prepare([]example, int) error {
 	f.config.Users, f.config.Items = len(f.config.UserIDs), len(f.config.ItemIDs)
-	if f.start == nil {
+	if f.start == nil && f.weight > 0 {
 		f.config.Mean = f.sum / f.weight
 	}
 	return nil

@@ -6,8 +6,10 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -87,6 +89,29 @@ func TestFactorWeighsRatings(t *testing.T) {
 	}
 	if math.Abs(scores[0]-1.4) > 0.3 || math.Abs(scores[1]-4.6) > 0.3 {
 		t.Errorf("predictions: got %v, want about 1.4 and 4.6", scores)
+	}
+}
+
+// The mean is that of ratings with a finite weight above 0.
+func TestFactorMeanOfOtherWeights(t *testing.T) {
+	for _, c := range []struct {
+		ratings []string
+		want    float64 // prediction for a new user and a new item
+	}{
+		{[]string{"5 inf |u 1 |i 2", "2 |u 2 |i 3", "4 -3 |u 2 |i 2", "5 nan |u 2 |i 2"}, 2},
+		{[]string{"5 inf |u 1 |i 2", "4 inf |u 2 |i 2"}, 4}, // no mean, so 0, within the limits of the labels
+	} {
+		model := filepath.Join(t.TempDir(), "m")
+		succeed(t, "factor", "-d", written(t, c.ratings...), "-f", model, "-l", "1e-9")
+		predictions := filepath.Join(t.TempDir(), "p")
+		succeed(t, "factor", "-t", "-i", model, "-d", written(t, "1 |u 8 |i 9"), "-p", predictions)
+		text, err := os.ReadFile(predictions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := strconv.ParseFloat(strings.TrimSpace(string(text)), 64); err != nil || math.Abs(got-c.want) > 1e-3 {
+			t.Errorf("%q: got %q, want %v", c.ratings, text, c.want)
+		}
 	}
 }
 
