@@ -233,7 +233,7 @@ func (c *chain) webIdentity() (k keys, err error) {
 	}
 	text, err := c.fetch(context.Background(), http.MethodPost, base+"/", http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}, strings.NewReader(form.Encode()))
 	if err != nil {
-		return k, fmt.Errorf("the web identity in %s: %w", file, err)
+		return k, fmt.Errorf("the web identity in %s: %w", file, stsError(text, err))
 	}
 	var answer struct {
 		Credentials struct {
@@ -246,6 +246,22 @@ func (c *chain) webIdentity() (k keys, err error) {
 	err = xml.Unmarshal(text, &answer)
 	a := answer.Credentials
 	return keys{a.AccessKeyID, a.SecretAccessKey, a.SessionToken, a.Expiration}, err
+}
+
+// stsError adds the reason in the body of a response of STS to its error. STS reports with status 400 what a retry can succeed at, too.
+func stsError(body []byte, err error) error {
+	var reason struct {
+		Code    string `xml:"Error>Code"`
+		Message string `xml:"Error>Message"`
+	}
+	if xml.Unmarshal(body, &reason) != nil || reason.Code == "" {
+		return err
+	}
+	switch reason.Code {
+	case "Throttling", "ThrottlingException", "RequestLimitExceeded", "IDPCommunicationError":
+		return &web.StatusError{Code: http.StatusTooManyRequests, Status: reason.Code + ": " + reason.Message}
+	}
+	return fmt.Errorf("%w (%s: %s)", err, reason.Code, reason.Message)
 }
 
 func (c *chain) container() (k keys, err error) {

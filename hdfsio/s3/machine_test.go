@@ -139,6 +139,30 @@ func TestServicesOfCredentialsRespondErrors(t *testing.T) {
 	}
 }
 
+// The web identity's service reports with status 400 that it is busy, and its errors have a reason.
+func TestReasonsOfTheWebIdentity(t *testing.T) {
+	token := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(token, []byte("jwt"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := map[string]string{"AWS_WEB_IDENTITY_TOKEN_FILE": token, "AWS_ENDPOINT_URL_STS": "https://sts"}
+	for code, later := range map[string]bool{"Throttling": true, "IDPCommunicationError": true, "ExpiredTokenException": false} {
+		c := newChain(func(name string) string { return env[name] })
+		c.http.Transport = response("<ErrorResponse><Error><Type>Sender</Type><Code>" + code + "</Code><Message>the reason</Message></Error></ErrorResponse>")
+		_, err := c.get()
+		if err == nil || remote.Transient(err) != later || !strings.Contains(err.Error(), code+": the reason") {
+			t.Errorf("%s: got %v, want an error with the reason, transient: %v", code, err, later)
+		}
+	}
+}
+
+// response is the body of all responses of a service, with status 400.
+type response string
+
+func (r response) RoundTrip(req *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: 400, Status: "400 Bad Request", Body: io.NopCloser(strings.NewReader(string(r))), Request: req}, nil
+}
+
 // A request that was refused because the metadata service had missed all requests is repeated with keys. Where there
 // is no such service, few requests look for it.
 func TestRefusedWithoutKeys(t *testing.T) {
