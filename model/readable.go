@@ -21,8 +21,11 @@ func WriteReadable(w io.Writer, r *Regressor) error {
 	return writeText(w, r, nameless, appendRounded, appendRounded)
 }
 
-// WriteExact is WriteReadable with all digits: ReadText returns the same model.
+// WriteExact is WriteReadable with all digits: ReadText returns the same model. A model that ReadText does not read is an error.
 func WriteExact(w io.Writer, r *Regressor) error {
+	if option := r.binaryOnly(); option != "" {
+		return fmt.Errorf("model: a model with the kept option %s cannot be read from its text: keep it as it is", option)
+	}
 	return writeText(w, r, nameless, appendExact, appendExact)
 }
 

@@ -87,6 +87,20 @@ func (d *Decoder) more(n int) ([]byte, error) {
 	return d.Section[from:], nil
 }
 
+// binaryOnly returns the kept option of a learner whose models do not return from text, "" for others: vw's text leaves out the section
+// of --stage_poly, and those of the others have forms of their own.
+func (h *Header) binaryOnly() string {
+	for _, option := range []string{"stage_poly", "marginal", "log_multi", "rank"} {
+		if h.Has(option) {
+			return option
+		}
+	}
+	if h.votes() > 0 {
+		return "boosting"
+	}
+	return ""
+}
+
 // sectionSize returns the number of bytes of the section.
 func (h *Header) sectionSize() (int, error) {
 	if h.Has("stage_poly") {

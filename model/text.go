@@ -189,6 +189,9 @@ func (t *textReader) head(lim Limits) (floats int, err error) {
 	if got, err := strconv.ParseUint(sum, 10, 32); err != nil || uint32(got) != want {
 		return 0, fail(t.offset, "checksum", ErrDamaged, "the file says %.20s, its header gives %d: it was changed by hand", sum, want)
 	}
+	if option := h.binaryOnly(); option != "" && option != "stage_poly" { // whose text has all but its section, so its weights can be shown
+		return 0, fail(t.offset, "options", ErrVersion, "models with the kept option %s are not read from text: give the binary model", option)
+	}
 	return t.resume()
 }
 

@@ -32,6 +32,22 @@ func TestExactTextRoundTrip(t *testing.T) {
 	}
 }
 
+// A text that is not the whole model is not written, and one that cannot be read gets an error that names the learner.
+func TestModelsThatStayBinary(t *testing.T) {
+	for option, value := range map[string]string{"stage_poly": "", "marginal": "a", "log_multi": "3", "rank": "2", "boosting": "3"} {
+		h := Header{Bits: 4, Options: []Option{{Name: option, Value: value}, {Name: "alg", Value: "logistic"}}}
+		var text bytes.Buffer
+		if err := WriteExact(&text, &Regressor{Header: h}); err == nil || text.Len() > 0 || !strings.Contains(err.Error(), option) {
+			t.Errorf("--%s: got %v and %d bytes, want an error that names it", option, err, text.Len())
+		}
+		head := appendReadableHeader(nil, &h, appendExact)
+		_, err := ReadText(bytes.NewReader(head), Limits{}, nil)
+		if named := err != nil && strings.Contains(err.Error(), "the kept option "+option); named != (option != "stage_poly") {
+			t.Errorf("--%s: got %v", option, err)
+		}
+	}
+}
+
 // Recorded: printf '1 |a x:0.5 y |b z\n-1 |a x |b w:2\n1 | plain c:sv\n' |
 // vw 9.11.9 --invert_hash inverted.txt --readable_model readable.txt -q ab --ngram a2 --id "my id"
 func TestTextOfVW(t *testing.T) {
