@@ -24,10 +24,11 @@ set -euo pipefail
 gvw=${GVW:-./gvw}
 [ $# -gt 0 ] || set -- -b 24 --loss_function logistic
 if [ "${RUNVW_TWO_CALLS:-0}" != 1 ]; then
-	case " $* " in
-	*" --hybrid"[\ =]* | *" --bfgs "* | *" --passes"[\ =]*) ;; # with a blank or "=" before the value
-	*) set -- "$@" --hybrid 1:20 --mem 5 ;;
-	esac
+	# Options that choose the passes, a solver, or a learner that has no L-BFGS.
+	chosen="passes|hybrid|bfgs|conjugate_gradient|solver|save_per_pass|testonly|malt|ftrl|pistol|coin|freegrad|svrg|lda|oaa|ect|csoaa"
+	chosen+="|multilabel_oaa|log_multi|boosting|bootstrap|nn|lrq|lrqfa|new_mf|rank|marginal|stage_poly|quantiles"
+	# A value follows a blank or "=".
+	[[ " $* " =~ \ (--($chosen)|-t)[\ =] ]] || set -- "$@" --hybrid 1:20 --mem 5
 	exec "$gvw" mapper --log log -- "$@" -f model
 fi
 

@@ -439,7 +439,7 @@ func TestMapscriptTrainsOnStartedMaps(t *testing.T) {
 	}
 }
 
-// runvw.sh adds --hybrid only if the options choose neither passes nor a solver.
+// runvw.sh adds --hybrid only if the options choose neither passes nor a solver nor a learner without L-BFGS.
 func TestRunvwAddsHybrid(t *testing.T) {
 	t.Parallel()
 	h := newScriptHome(t)
@@ -457,6 +457,11 @@ func TestRunvwAddsHybrid(t *testing.T) {
 		"--bfgs -b 20":    "",
 		"--passes_x 5":    " --hybrid 1:20 --mem 5",
 		"--id a--passes=": " --hybrid 1:20 --mem 5",
+		"--ftrl":          "",
+		"-b 20 --oaa 3":   "",
+		"--nn=3 --inpass": "",
+		"-t -i m":         "",
+		"--nn_x 3 -tt":    " --hybrid 1:20 --mem 5",
 	} {
 		r := h.script("runvw.sh", strings.Fields(options)...)
 		if want := "mapper --log log -- " + options + added + " -f model\n"; r.code != 0 || r.stdout != want {
