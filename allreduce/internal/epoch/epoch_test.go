@@ -390,8 +390,10 @@ func TestTransportsThatCannotBe(t *testing.T) {
 
 // TestKeys: a plan depends on positions among the live ranks, and an operation that does not commute
 // excludes schedules that change the order of operands.
+// ordered is an operation on the elements in the order of the ranks. A name can be taken once in a process.
+var ordered = kernels.NewOp("epoch test: first", false, func(dst, a, _ []int64) { copy(dst, a) })
+
 func TestKeys(t *testing.T) {
-	ordered := kernels.NewOp("epoch test: first", false, func(dst, a, _ []int64) { copy(dst, a) })
 	e := New(Config{Rank: 4, Total: 7, Chunk: 4096}, &rank{closed: make(chan struct{})})
 	e.Wiring, e.Live = &client.Wiring{}, members.Set{1, 4, 6}
 	c := Collective{Verb: engine.VerbAllReduce, Kind: kernels.KindOf[float32](), Op: kernels.Sum, Schedule: schedule.Ring, Root: NoRank, Dst: make([]byte, 40)}
