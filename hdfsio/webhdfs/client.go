@@ -151,6 +151,9 @@ func (c *Client) ask(method, path string, query url.Values) (*http.Response, err
 		errs = append(errs, err)
 	}
 	if n == 1 {
+		if e, ok := errors.AsType[*url.Error](errs[0]); ok && e.Op == "parse" {
+			return nil, &addressError{errs[0]}
+		}
 		return nil, errs[0]
 	}
 	return nil, fmt.Errorf("none of %d name nodes responds: %w", n, errors.Join(errs...))

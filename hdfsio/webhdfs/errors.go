@@ -67,6 +67,15 @@ func (e *redirectError) Error() string {
 }
 func (e *redirectError) Transient() bool { return false }
 
+// addressError reports the address of the only name node, which is invalid. A retry would get the same one.
+type addressError struct{ error }
+
+func (e *addressError) Error() string {
+	return e.error.Error() + ": check the address of the name node, in hdfs-site.xml or in the URL"
+}
+func (e *addressError) Unwrap() error   { return e.error }
+func (e *addressError) Transient() bool { return false }
+
 // certificateError reports a server whose certificate is not accepted. A retry would get the same one.
 type certificateError struct{ error }
 

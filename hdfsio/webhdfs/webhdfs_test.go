@@ -133,6 +133,9 @@ func TestInvalidAddresses(t *testing.T) {
 		if err == nil || strings.Contains(err.Error(), token) || !strings.Contains(err.Error(), want) {
 			t.Errorf("a name node %q: got %v, want the address without the token", node, err)
 		}
+		if remote.Transient(err) {
+			t.Errorf("a name node %q: got a transient error: %v", node, err)
+		}
 	}
 	dead := newFake(t)
 	dead.data.Close()
