@@ -71,7 +71,7 @@ func AppendDiff(dst []byte, a, b *model.Regressor, names *Names, n int) []byte {
 	dst = append(dst, '\n')
 
 	rows = slices.DeleteFunc(rows, func(x *row) bool { return same(x.a, x.b) })
-	slices.SortStableFunc(rows, func(x, y *row) int { return -cmp.Compare(abs(x.a-x.b), abs(y.a-y.b)) })
+	slices.SortStableFunc(rows, func(x, y *row) int { return -cmp.Compare(size(x.a-x.b), size(y.a-y.b)) })
 	if n >= 0 {
 		rows = rows[:min(n, len(rows))]
 	}

@@ -172,6 +172,16 @@ distance   7.63217, cosine 0.213809
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}
+	large, broken := small(0, 1, 2, 3), small(0, 1, 9, nan)
+	if got := string(AppendDiff(nil, large, broken, nil, 1)); !strings.HasSuffix(got, "           3          NaN          NaN          3\n") {
+		t.Errorf("a weight that is NaN is not the first difference:\n%s", got)
+	}
+	if got := Top(broken, 1); len(got) != 1 || got[0].Index != 3 {
+		t.Errorf("got %v as the largest weight, want the NaN", got)
+	}
+	if got := string(AppendTop(nil, broken, nil, 2)); !strings.Contains(got, "           9   100.00%          2") {
+		t.Errorf("the weights are not relative to the largest finite one:\n%s", got)
+	}
 	rows := func(factor float32) *model.Regressor {
 		r := small()
 		r.Options = []model.Option{{Name: "rank", Value: "1"}}

@@ -71,11 +71,11 @@ type Weight struct {
 	Value float32
 }
 
-// Top returns the n largest weights by absolute value, largest first; n < 0: all.
+// Top returns the n largest weights by absolute value, largest and NaN first; n < 0: all.
 func Top(r *model.Regressor, n int) (top []Weight) {
 	weights(r, func(i uint32, w float32) { top = append(top, Weight{i, w}) })
 	slices.SortFunc(top, func(a, b Weight) int {
-		return cmp.Or(-cmp.Compare(abs(a.Value), abs(b.Value)), cmp.Compare(a.Index, b.Index))
+		return cmp.Or(-cmp.Compare(size(a.Value), size(b.Value)), cmp.Compare(a.Index, b.Index))
 	})
 	if n >= 0 {
 		top = top[:min(n, len(top))]
@@ -101,7 +101,10 @@ func AppendTop(dst []byte, r *model.Regressor, names *Names, n int) []byte {
 	if len(rows) == 0 {
 		return append(dst, "all weights are 0\n"...)
 	}
-	largest := abs(rows[0].Value)
+	largest := float32(0) // of the finite ones
+	if i := slices.IndexFunc(rows, func(x Weight) bool { return size(x.Value) <= math.MaxFloat32 }); i >= 0 {
+		largest = abs(rows[i].Value)
+	}
 	if n >= 0 {
 		rows = rows[:min(n, len(rows))]
 	}
@@ -185,6 +188,14 @@ func AppendNamespaces(dst []byte, r *model.Regressor, names *Names) []byte {
 		dst = fmt.Appendf(dst, "%d of %d names share their weight with others: more bits would part them\n", together, len(names.byName))
 	}
 	return dst
+}
+
+// size returns |w|, and infinity for a NaN, which thus precedes all finite weights.
+func size(w float32) float32 {
+	if w != w {
+		return float32(math.Inf(1))
+	}
+	return abs(w)
 }
 
 func abs(w float32) float32 { return max(w, -w) }
