@@ -45,7 +45,7 @@ const catReduce = "Reduction"
 // AllReduce are the options of `gvw allreduce`.
 var AllReduce = append([]*cli.Spec{
 	{Name: "op", Kind: cli.Text, Category: catReduce, Arg: "OP", Choices: pipe.Ops, Help: "reduction of the vectors"},
-	{Name: "type", Kind: cli.Text, Category: catReduce, Arg: "TYPE", Choices: pipe.Types, Def: "f64", Help: "of the elements; text is for gather"},
+	{Name: "type", Kind: cli.Text, Category: catReduce, Arg: "TYPE", Choices: pipe.Types, Def: "f64", Help: "type of the elements; text is for gather"},
 	{Name: "frames", Kind: cli.Boolean, Category: catReduce, Help: "length-prefixed binary vectors, not lines"},
 	{Name: "quiet", Kind: cli.Boolean, Category: catReduce, Help: "errors only"},
 }, append(clusterFlags("shard", "timeline", "run_dir", "on_loss", "replace_timeout", "slow_factor", "checkpoint", "checkpoint_every", "resume", "elastic", "verbs_memory"), &cli.Spec{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"})...)
@@ -59,7 +59,7 @@ var Malt = append([]*cli.Spec{
 	{Name: "sync", Kind: cli.Text, Category: catExchange, Arg: "MODE", Def: "asp", Help: "wait for no rank (asp), all (bsp), those S rounds behind (ssp:S), or neighbours (notify_ack)"},
 	{Name: "merge", Kind: cli.Text, Category: catExchange, Arg: "HOW", Choices: maltpipe.Mergers, Def: maltpipe.Mergers[0], Help: "what becomes of a vector and those that have arrived"},
 	{Name: "max_delay", Kind: cli.Integer, Positive: true, Max: 1 << 30, Category: catExchange, Arg: "D", Help: "drop vectors that are more than D rounds late"},
-	{Name: "type", Kind: cli.Text, Category: catExchange, Arg: "TYPE", Choices: maltpipe.Types, Def: "f64", Help: "of the elements"},
+	{Name: "type", Kind: cli.Text, Category: catExchange, Arg: "TYPE", Choices: maltpipe.Types, Def: "f64", Help: "type of the elements"},
 	{Name: "frames", Kind: cli.Boolean, Category: catExchange, Help: "length-prefixed binary vectors, not lines"},
 	{Name: "quiet", Kind: cli.Boolean, Category: catExchange, Help: "errors only"},
 }, append(clusterFlags("shard", "run_dir", "replace_timeout", "slow_factor", "checkpoint", "checkpoint_every", "resume", "elastic", "spare", "schedule", "checksum", "shm", "timeline", "log_to_server", "trace_dir", "stall_timeout", "file_timeout"), &cli.Spec{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"})...)
@@ -137,7 +137,7 @@ var SimulateLosses = []*cli.Spec{
 	{Name: "fetch", Kind: cli.Duration, Category: catSimulate, Arg: "T", Def: "2s", Help: "time to copy the state from another rank"},
 	{Name: "lost_after", Kind: cli.Duration, Positive: true, Category: catSimulate, Arg: "T", Def: "10s", Help: "silence after which a rank is lost"},
 	{Name: "trials", Kind: cli.Integer, Positive: true, Max: 10_000, Category: catSimulate, Arg: "K", Def: "20", Help: "simulated jobs for each row"},
-	{Name: "seed", Kind: cli.Integer, Max: 1 << 32, Category: catSimulate, Arg: "S", Def: "1", Help: "of the random failures"},
+	{Name: "seed", Kind: cli.Integer, Max: 1 << 32, Category: catSimulate, Arg: "S", Def: "1", Help: "seed of the random failures"},
 	{Name: "csv", Kind: cli.Text, Category: catSimulate, Arg: "FILE", Help: "also write the table as CSV"},
 	{Name: "svg", Kind: cli.Text, Category: catSimulate, Arg: "FILE", Help: "also write a picture of the lost time by failures"},
 	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
@@ -153,7 +153,7 @@ var SimulatePasses = []*cli.Spec{
 	{Name: "slow_factor", Kind: cli.Float, Category: catSimulate, Arg: "X", Def: "2", Help: "the server's --slow_factor"},
 	{Name: "bytes", Kind: cli.Integer, Positive: true, Max: 1 << 40, Category: catSimulate, Arg: "B", Def: "67108864", Help: "vector that is summed after each pass, a multiple of 4"},
 	{Name: "rate", Kind: cli.Float, Positive: true, Category: catSimulate, Arg: "X", Def: "1", Help: "rate of a host's link in Gbit/s"},
-	{Name: "seed", Kind: cli.Integer, Max: 1 << 32, Category: catSimulate, Arg: "S", Def: "1", Help: "of the random hosts"},
+	{Name: "seed", Kind: cli.Integer, Max: 1 << 32, Category: catSimulate, Arg: "S", Def: "1", Help: "seed of the random hosts"},
 	{Name: "csv", Kind: cli.Text, Category: catSimulate, Arg: "FILE", Help: "also write the table as CSV"},
 	{Name: "svg", Kind: cli.Text, Category: catSimulate, Arg: "FILE", Help: "also write a picture of the speed-up by ranks"},
 	{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"},
