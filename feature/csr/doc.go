@@ -5,13 +5,13 @@
 //
 //	offset  bytes       field                                        all little-endian
 //	     0  4           "gvwR"
-//	     4  u32         flags: 1 labels, 2 weights, 4 dense
+//	     4  u32         flags: 1 labels, 2 weights, and at most one of 4 dense, 8 u8 and 16 u16 indices
 //	     8  u32         n, the number of rows
 //	    12  u32         m, the number of values; of a dense frame the number of columns
 //	    16  f32 × n     labels, if flag 1 is set
 //	        f32 × n     importance weights, if flag 2 is set
 //	        u32 × n     values of each row, m together; not in a dense frame
-//	        u32 × m     index of each value, row by row; not in a dense frame
+//	        u32 × m     index of each value, row by row; u8 × m with flag 8, u16 × m with flag 16; not in a dense frame
 //	        f32 × m     values; of a dense frame n × m, row by row
 //
 // and
