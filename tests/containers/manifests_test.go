@@ -191,25 +191,28 @@ func TestPodsAreRestricted(t *testing.T) {
 	}
 }
 
-// TestJobLeavesLostNodes requires that ranks are evicted from a lost node long before the others give
+// TestRanksLeaveLostNodes requires that ranks are evicted from a lost node long before the others give
 // up. Without tolerations of its own a pod gets some of 300 s.
-func TestJobLeavesLostNodes(t *testing.T) {
+func TestRanksLeaveLostNodes(t *testing.T) {
 	t.Parallel()
 	const limit = 60 // seconds; --replace_timeout is 600
-	for _, key := range []string{core.TaintNodeUnreachable, core.TaintNodeNotReady} {
-		taint := core.Taint{Key: key, Effect: core.TaintEffectNoExecute}
-		found := false
-		for _, tolerated := range build(t)["Job gvw-train"].(*batch.Job).Spec.Template.Spec.Tolerations {
-			if !tolerated.ToleratesTaint(&taint) {
-				continue
+	pods := build(t).templates()
+	for _, name := range []string{"Job gvw-train", "JobSet gvw-train ranks"} {
+		for _, key := range []string{core.TaintNodeUnreachable, core.TaintNodeNotReady} {
+			taint := core.Taint{Key: key, Effect: core.TaintEffectNoExecute}
+			found := false
+			for _, tolerated := range pods[name].Spec.Tolerations {
+				if !tolerated.ToleratesTaint(&taint) {
+					continue
+				}
+				found = true
+				if s := tolerated.TolerationSeconds; s == nil || *s > limit {
+					t.Errorf("%s: %s is tolerated by %v, want at most %d s", name, key, tolerated, limit)
+				}
 			}
-			found = true
-			if s := tolerated.TolerationSeconds; s == nil || *s > limit {
-				t.Errorf("%s is tolerated by %v, want at most %d s", key, tolerated, limit)
+			if !found {
+				t.Errorf("%s: no toleration of %s, so the pods get one of 300 s", name, key)
 			}
-		}
-		if !found {
-			t.Errorf("%s: no toleration, so the pods get one of 300 s", key)
 		}
 	}
 }
