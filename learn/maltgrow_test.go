@@ -83,7 +83,7 @@ func TestRankJoinsLate(t *testing.T) {
 		run = func(rank int) {
 			c := growing(server, rank, parts[rank])
 			if late {
-				c.Cluster.Join.Elastic, c.Cluster.Join.StartTimeout = true, time.Second
+				c.Cluster.Join.Elastic, c.Cluster.Join.StartTimeout = true, 3*time.Second
 			}
 			if late && rank == 0 {
 				c.Data.Inputs[0] = onOpen(c.Data.Inputs[0], 3, func() {

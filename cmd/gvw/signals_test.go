@@ -282,7 +282,7 @@ func TestWorkersRemoveTheirFilesAfterASecondSignal(t *testing.T) {
 			var stderr bytes.Buffer
 			launcher.Dir, launcher.Stderr = dir, &stderr
 			// The worker does not end within the time in which a second signal counts as the first one.
-			launcher.Env = append(append(launcher.Environ(), "GVW_FAULT=write:1,delay:2s"), c.env...)
+			launcher.Env = append(append(launcher.Environ(), "GVW_FAULT=write:1,delay:5s"), c.env...)
 			if err := launcher.Start(); err != nil {
 				t.Fatal(err)
 			}

@@ -154,11 +154,17 @@ func printStat(name string) error {
 
 func newFake(t *testing.T, silence time.Duration) *remote.FS {
 	t.Helper()
+	return fakeOf(t, t.TempDir(), silence)
+}
+
+// fakeOf returns the file system whose files are in a folder of this machine.
+func fakeOf(t *testing.T, dir string, silence time.Duration) *remote.FS {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := New(Config{Command: []string{self, "dfs"}, Env: append(os.Environ(), fakeDir+"="+t.TempDir()), Prefix: "hdfs://fake", Silence: silence})
+	c, err := New(Config{Command: []string{self, "dfs"}, Env: append(os.Environ(), fakeDir+"="+dir), Prefix: "hdfs://fake", Silence: silence})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,9 +195,10 @@ func write(t *testing.T, fsys *remote.FS, name, text string) {
 
 // A client that hangs is killed; a slow reader is not treated as a hang.
 func TestAClientThatHangsIsEnded(t *testing.T) {
-	fsys := newFake(t, 2*time.Second) // a busy machine takes its time to start a client
-	write(t, fsys, "hdfs://fake/hangs", "text")
-	r, err := fsys.Open(t.Context(), "hdfs://fake/hangs", 0)
+	dir := t.TempDir()
+	patient := fakeOf(t, dir, 0) // a busy machine takes its time to start a client
+	write(t, patient, "hdfs://fake/hangs", "text")
+	r, err := fakeOf(t, dir, 2*time.Second).Open(t.Context(), "hdfs://fake/hangs", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,15 +210,15 @@ func TestAClientThatHangsIsEnded(t *testing.T) {
 		t.Error(err)
 	}
 	text := strings.Repeat("text", 100_000)
-	write(t, fsys, "hdfs://fake/file", text)
-	if r, err = fsys.Open(t.Context(), "hdfs://fake/file", 0); err != nil {
+	write(t, patient, "hdfs://fake/file", text)
+	if r, err = fakeOf(t, dir, 5*time.Second).Open(t.Context(), "hdfs://fake/file", 0); err != nil {
 		t.Fatal(err)
 	}
 	b := make([]byte, 10)
 	if _, err := io.ReadFull(r, b); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(3 * time.Second)
+	time.Sleep(6 * time.Second)
 	rest, err := io.ReadAll(r)
 	if err := errors.Join(err, r.Close()); err != nil || string(b)+string(rest) != text {
 		t.Errorf("a reader that takes its time: %d bytes, %v", len(rest), err)
