@@ -9,6 +9,7 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gvw-project/gvw/internal/spantree/client"
@@ -58,14 +59,20 @@ func TestPortScanHarmsNoClient(t *testing.T) {
 
 // Failure 2: vw's server serves no other client until the silent one disconnects.
 func TestSilentClientDelaysNoClient(t *testing.T) {
-	r := serveTCP(t, ServerConfig{HandshakeTimeout: 100 * time.Millisecond})
-	silent, hello, slow := r.dial(), r.native(), r.dial()
-	slow.write([]byte{1, 0, 0})
+	t.Parallel()
+	serve := func(limit time.Duration) (*harness, []*peer) {
+		r := serveTCP(t, ServerConfig{HandshakeTimeout: limit})
+		silent, hello, slow := r.dial(), r.native(), r.dial()
+		slow.write([]byte{1, 0, 0})
+		return r, []*peer{silent, hello, slow}
+	}
+	r, _ := serve(time.Hour) // the limit is that of the healthy workers too
 	r.works(1)
-	for _, p := range []*peer{silent, hello, slow} {
+	r, all := serve(3 * time.Second)
+	for _, p := range all {
 		p.ends()
 	}
-	r.logged("nothing more within 100ms")
+	r.logged("nothing more within 3s")
 }
 
 // Failure 3: vw's server answers ok=0 and leaves the connection open forever.
@@ -124,7 +131,8 @@ func TestWorkerDeadAtWiringIsReplaced(t *testing.T) {
 
 // Failure 5, with a worker that remains connected and silent.
 func TestWorkerSilentAtWiringIsGivenUp(t *testing.T) {
-	r := serveTCP(t, ServerConfig{PortTimeout: 50 * time.Millisecond})
+	t.Parallel()
+	r := serveTCP(t, ServerConfig{PortTimeout: 3 * time.Second}) // for the healthy workers too
 	a := r.vw(1, 2, 0)
 	a.reads("01000000")
 	b := r.vw(1, 2, 1)
@@ -132,7 +140,7 @@ func TestWorkerSilentAtWiringIsGivenUp(t *testing.T) {
 	a.reads("0000")
 	b.write([]byte{0, 2})
 	a.ends()
-	r.logged("it has not sent its port within 50ms")
+	r.logged("it has not sent its port within 3s")
 	again := r.vw(1, 2, 0)
 	again.reads("01000000 0000")
 	again.write([]byte{0, 3})
@@ -177,13 +185,16 @@ func TestRankOutOfBoundsLeavesNothingBehind(t *testing.T) {
 // no connection to workers then, so the others wait forever. This server sends
 // the loss to all of them.
 func TestOthersLearnOfAKilledAndOfAStoppedRank(t *testing.T) {
-	for _, how := range []string{"killed", "stopped"} {
+	t.Parallel()
+	// On a busy machine, too, only a stopped rank is silent for too long.
+	for how, lostAfter := range map[string]time.Duration{"killed": time.Hour, "stopped": 5 * time.Second} {
 		t.Run(how, func(t *testing.T) {
+			t.Parallel()
 			r := serveTCP(t, ServerConfig{})
 			cfg := r.config(protocol.Job{UniqueID: 1}, 0, 2)
-			cfg.LostAfter = time.Hour // on a busy machine, too, only the victim is silent for too long
+			cfg.LostAfter = time.Hour
 			lives := r.member(cfg)
-			victim := r.join(&protocol.JoinFrame{UniqueID: 1, Rank: 1, Total: 2, Host: "h1", Port: 1, Heartbeat: 50 * time.Millisecond, LostAfter: 500 * time.Millisecond})
+			victim := r.join(&protocol.JoinFrame{UniqueID: 1, Rank: 1, Total: 2, Host: "h1", Port: 1, Heartbeat: 50 * time.Millisecond, LostAfter: lostAfter})
 			victim.send(&protocol.ReadyFrame{})
 			if _, err := lives.Ready(t.Context(), protocol.Shard{}); err != nil {
 				t.Fatal(err)
@@ -231,13 +242,15 @@ func TestNoServer(t *testing.T) {
 	}
 	addr := l.Addr().String()
 	l.Close()
-	_, err = client.Join(t.Context(), client.JoinConfig{Server: addr, Total: 1, DialTimeout: 50 * time.Millisecond})
-	e := as[*protocol.ServerError](t, err)
-	for _, words := range []string{addr, "is spanning_tree running there?", "connection refused"} {
-		if !strings.Contains(e.Error(), words) {
-			t.Errorf("%q does not say %q", e, words)
+	synctest.Test(t, func(t *testing.T) { // the time stands still during an attempt
+		_, err := client.Join(t.Context(), client.JoinConfig{Server: addr, Total: 1, DialTimeout: 9500 * time.Millisecond})
+		e := as[*protocol.ServerError](t, err)
+		for _, words := range []string{addr, "tried 10 times", "is spanning_tree running there?", "connection refused"} {
+			if !strings.Contains(e.Error(), words) {
+				t.Errorf("%q does not say %q", e, words)
+			}
 		}
-	}
+	})
 }
 
 // Join finds a server that starts later. If another process takes the port

@@ -256,7 +256,7 @@ func TestJoinAtVWsOwnServer(t *testing.T) {
 func TestVWsOwnServerRefuses(t *testing.T) {
 	t.Parallel()
 	addr, _ := fakeVWServer(t, 2)
-	cfg := client.JoinConfig{Server: addr, Rank: 0, Total: 2, StartTimeout: 50 * time.Millisecond}
+	cfg := client.JoinConfig{Server: addr, Rank: 0, Total: 2, StartTimeout: 2 * time.Second}
 	first, err := client.Join(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -267,7 +267,12 @@ func TestVWsOwnServerRefuses(t *testing.T) {
 		t.Errorf("Ready: %v", late)
 	}
 	// It never frees the rank of a worker that has disconnected.
-	_, err = first.Ready(t.Context(), protocol.Shard{})
+	cfg.StartTimeout = patience
+	second, err := client.Join(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = second.Ready(t.Context(), protocol.Shard{})
 	if no := as[*protocol.RefusedError](t, err); no.Code != protocol.RankHeld || !strings.Contains(no.Reason, "use another unique_id") {
 		t.Errorf("Ready: %v", no)
 	}
