@@ -38,8 +38,11 @@ func TestBrokenConnectionsEndTheJob(t *testing.T) {
 		for _, kind := range []string{"drop", "garble", "halfopen"} {
 			t.Run(fmt.Sprintf("driver %d, %s", driver, kind), func(t *testing.T) {
 				struck := armed(t, "rank:1,op:3,kind:"+kind, fault.Hands{})
-				// A half open connection is not known as such: a limit on waiting finds it.
-				j := newTCPJob(t, 4, Config{driver: driver, Stall: time.Second, MaxWait: 2 * time.Second})
+				cfg := Config{driver: driver}
+				if kind == "halfopen" { // not known as such: a limit on waiting finds it
+					cfg.Stall, cfg.MaxWait = 5*time.Second, 5*time.Second
+				}
+				j := newTCPJob(t, 4, cfg)
 				j.ready()
 				errs := j.all(func(rank int) error { return forever(j.groups[rank], 1000) })
 				for rank, err := range errs {

@@ -17,10 +17,12 @@ func TestFlightRecorder(t *testing.T) {
 	dir := t.TempDir()
 	j := newTCPJob(t, 2, Config{MaxWait: 500 * time.Millisecond, TraceDir: dir})
 	j.ready()
-	j.each(func(rank int) error { return j.groups[rank].Barrier(ctx) })
 	errs := j.all(func(rank int) error {
 		if rank == 1 {
-			time.Sleep(3 * time.Second) // the trace is written meanwhile
+			for end := time.Now().Add(time.Minute); !strings.Contains(j.logs[0].String(), ".trace") && time.Now().Before(end); {
+				time.Sleep(time.Millisecond)
+			}
+			<-j.groups[1].epoch.Engine.Failed // else this rank may wait for MaxWait, and leave a trace too
 		}
 		return j.groups[rank].Barrier(ctx)
 	})

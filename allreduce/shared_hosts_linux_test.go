@@ -273,10 +273,10 @@ func TestHostsFail(t *testing.T) {
 // rank there has not entered the collective.
 func TestAHostWaitsForAnother(t *testing.T) {
 	t.Parallel()
-	j := newDealtJob(t, []int{0, 0, 1, 1}, Config{Schedule: schedule.Doubling, Stall: 2 * time.Second})
+	j := newDealtJob(t, []int{0, 0, 1, 1}, Config{Schedule: schedule.Doubling, Stall: 6 * time.Second})
 	j.each(func(rank int) error {
 		if rank == 3 {
-			time.Sleep(3 * time.Second)
+			time.Sleep(8 * time.Second)
 		}
 		v := []float32{1}
 		err := j.groups[rank].AllReduce(ctx, Vec(v), Sum)
