@@ -25,6 +25,9 @@ func NN(ctx context.Context, p *cli.Process, c *cli.Command, args []string) erro
 			Momentum: c.Float64("momentum"), Lambda: c.Float64("lambda"), Seed: c.Uint64("random_seed"), Text: c.Bool("text"), Average: c.Bool("average"),
 		}, standardize: c.Bool("standardize"), quantiles: c.Bool("quantile_transform")}
 		n.config.Hidden, n.fault = layerSizes(c.String("hidden"))
+		if c.IsSet("momentum") && n.config.Momentum == 0 { // in nn.Config 0 is the default
+			n.fault = errors.Join(n.fault, errors.New("--momentum 0: give a value above 0, such as 1e-9 for steps almost without momentum"))
+		}
 		return n
 	})
 }

@@ -161,6 +161,16 @@ func TestNNRefusesWrongLabels(t *testing.T) {
 	}
 }
 
+func TestNNRefusesMomentumZero(t *testing.T) {
+	data := written(t, "1 |a x", "-1 |a y")
+	if _, err := execute(t.Context(), "nn", "-d", data, "--rule", "momentum", "--momentum", "0"); err == nil || !strings.Contains(err.Error(), "--momentum 0: give a value above 0") {
+		t.Errorf("got %v, want an error", err)
+	}
+	if _, err := execute(t.Context(), "nn", "-d", data, "--rule", "momentum", "--momentum", "1e-9"); err != nil {
+		t.Error(err)
+	}
+}
+
 // The bounds are below the scores of all passes, which docs/learners.md has.
 func TestNNOnRealData(t *testing.T) {
 	for _, c := range []struct {
