@@ -125,12 +125,17 @@ func TestCloseBeforeWiring(t *testing.T) {
 	for _, onLoss := range []OnLoss{Abort, Wait} {
 		for _, silent := range []bool{false, true} {
 			inBubble(t, 2, Config{OnLoss: onLoss}, func(t *testing.T, j *testJob, n *mem.Network) {
+				started := make(chan struct{}) // on rank 1, which otherwise may find the epoch ended before its Ready returns
 				errs := j.all(func(rank int) error {
 					g := j.groups[rank]
 					w, err := g.member.Ready(ctx, Shard{})
+					if rank == 1 {
+						close(started)
+					}
 					if err != nil || rank == 1 {
 						return err
 					}
+					<-started
 					n.Part("h0", "server", silent)
 					defer n.Part("h0", "server", false)
 					if err := g.Close(); err != nil {
