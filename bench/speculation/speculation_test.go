@@ -116,7 +116,7 @@ func TestProcesses(t *testing.T) {
 	var r *Result
 	for passes := 6; passes < 100; passes *= 4 {
 		var err error
-		r, err = Run(t.Context(), Config{Ranks: 4, Passes: passes, Pass: 50 * time.Millisecond, Slow: 0.25, Factor: 10, Floats: 1000, Processes: true})
+		r, err = Run(t.Context(), Config{Ranks: 4, Passes: passes, Pass: 50 * time.Millisecond, Slow: 0.25, Factor: 10, Floats: 1000, Processes: true, Within: 5 * time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}
