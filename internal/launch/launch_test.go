@@ -42,13 +42,23 @@ func play(role []string) int {
 	case "exit": // exit CODE MILLISECONDS
 		time.Sleep(time.Duration(atoi(role[2])) * time.Millisecond)
 		return atoi(role[1])
-	case "leave": // leave CODE MILLISECONDS: exit, and leave a process behind that holds the output open for that time
-		child := worker("exit 0 " + role[2])
+	case "leave": // leave CODE FILE: exit, and leave a process behind that holds the output open
+		child := worker(fmt.Sprintf("left %d %s", os.Getpid(), role[2]))
 		child.Stdout = os.Stdout
 		if err := child.Start(); err != nil {
 			panic(err)
 		}
 		return atoi(role[1])
+	case "left": // left PID FILE: create FILE some time after the parent has ended, and exit 2 s later
+		for os.Getppid() == atoi(role[1]) {
+			time.Sleep(5 * time.Millisecond)
+		}
+		time.Sleep(500 * time.Millisecond) // for the launcher to notice that end first
+		if err := os.WriteFile(role[2], nil, 0o600); err != nil {
+			panic(err)
+		}
+		time.Sleep(2 * time.Second)
+		return 0
 	case "after": // after FILE CODE: exit once FILE exists
 		for {
 			if _, err := os.Stat(role[1]); err == nil {
@@ -175,7 +185,7 @@ func TestFirstFailureIsTheCause(t *testing.T) {
 
 // The end of a worker that lost a peer may be observed before the end of the peer.
 func TestSymptomsWaitForTheirCause(t *testing.T) {
-	results, root, err := Job{Symptom: symptoms}.Run(t.Context(), workers("exit 3 0", "exit 3 50", "exit 5 300"))
+	results, root, err := Job{Symptom: symptoms, Settle: time.Minute}.Run(t.Context(), workers("exit 3 0", "exit 3 50", "exit 5 300"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,8 @@ func TestOutputOfALeftProcess(t *testing.T) {
 
 // A worker that has ended first is the cause, although a process that it has left behind holds its output open.
 func TestTheFirstEndIsTheCauseWhateverHoldsTheOutput(t *testing.T) {
-	cmds := workers("exit 9 500", "leave 7 2000")
+	file := filepath.Join(t.TempDir(), "left")
+	cmds := workers("after "+file+" 9", "leave 7 "+file)
 	cmds[1].Stdout, cmds[1].WaitDelay = io.Discard, time.Minute
 	results, root, err := Job{Symptom: func(int) bool { return true }, Settle: time.Minute}.Run(t.Context(), cmds)
 	if err != nil || root != 1 || results[1].Code != 7 || results[1].After >= results[0].After {
@@ -65,7 +66,7 @@ func TestOutputToASlowWriter(t *testing.T) {
 	const n = 60000 // a pipe has room for it, and a copy takes more than one write
 	out := &slow{takes: time.Second}
 	cmd := exec.Command("sh", "-c", "head -c 60000 /dev/zero")
-	cmd.Stdout, cmd.WaitDelay = out, 100*time.Millisecond
+	cmd.Stdout, cmd.WaitDelay = out, 500*time.Millisecond
 	results, root, err := Job{}.Run(t.Context(), []*exec.Cmd{cmd})
 	if err != nil || root != -1 || out.written != n {
 		t.Errorf("got %d bytes, want %d; root %d, %+v, %v", out.written, n, root, results, err)
@@ -93,7 +94,7 @@ func (g *gate) Write(b []byte) (int, error) {
 func TestRestartWhileTheReaderPauses(t *testing.T) {
 	out := &gate{file: filepath.Join(t.TempDir(), "open")}
 	cmd := exec.Command("sh", "-c", `echo $`+EnvAttempt+`; if [ $`+EnvAttempt+` = 1 ]; then kill -9 $$; fi; : >`+out.file)
-	cmd.Stdout, cmd.WaitDelay = out, 100*time.Millisecond
+	cmd.Stdout, cmd.WaitDelay = out, 2*time.Second
 	results, root, err := Job{Restarts: 1}.Run(t.Context(), []*exec.Cmd{cmd})
 	if err != nil || root != -1 || results[0].Attempt != 2 || out.String() != "1\n2\n" {
 		t.Errorf("got %q, root %d, %+v, %v: want both attempts", out.String(), root, results, err)
@@ -105,9 +106,9 @@ func TestLateOutputThatCannotBeWritten(t *testing.T) {
 	failed := errors.New("no room")
 	cmd := exec.Command("sh", "-c", "echo")
 	cmd.Stdout, cmd.WaitDelay = writerFunc(func(b []byte) (int, error) {
-		time.Sleep(500 * time.Millisecond)
+		time.Sleep(1500 * time.Millisecond)
 		return 0, failed
-	}), 10*time.Millisecond
+	}), time.Second
 	results, root, err := Job{}.Run(t.Context(), []*exec.Cmd{cmd})
 	if err != nil || root != 0 || !errors.Is(results[0].Err, failed) {
 		t.Errorf("root %d, %+v, %v: want the error %v", root, results, err, failed)
