@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"syscall"
 	"testing"
 	"time"
 
@@ -34,20 +33,17 @@ func TestKilledRank(t *testing.T) {
 			return &job{begun: make(chan struct{}), task: task{
 				Server: server, Job: uint64(n + 1), RunKey: fmt.Sprintf("%s-%d", key, n), Total: ranks, Rounds: 300,
 				OnLoss: malt.Shrink, Graph: "halton", Sync: sync, Pace: 5 * time.Millisecond,
+				LostAfter: 20 * time.Second, // only the killed rank is to be lost
 			}}
 		}
 		want := slices.Max(job("calm").train(t))
 		ctx, cancel := context.WithTimeoutCause(context.Background(), hangs, errors.New("the job hangs"))
 		defer cancel()
-		j, killed := job("killed"), make(chan bool, 1)
-		go func() {
-			<-j.begun
-			time.Sleep(time.Second)
-			killed <- j.signal(victim, syscall.SIGKILL)
-		}()
+		j := job("killed")
+		j.Victim, j.KilledIn = victim, j.Rounds/2
 		outcomes := j.run(ctx)
-		if !<-killed {
-			t.Errorf("%s: the job had ended before the kill", sync)
+		if outcomes[victim].err == nil {
+			t.Errorf("%s: rank %d was not killed", sync, victim)
 		}
 		var pause, usual time.Duration
 		worst := 0.0

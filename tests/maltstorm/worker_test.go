@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"os"
+	"syscall"
 	"testing"
 	"time"
 
@@ -43,6 +44,9 @@ type task struct {
 	// LostAfter is the time after which a silent rank is lost; 0, in a job: lostAfter.
 	LostAfter time.Duration
 	Verbs     bool // updates go through an RDMA device
+	// Victim is the rank that kills itself at the beginning of the round KilledIn; 0: none does.
+	Victim   int
+	KilledIn uint64
 }
 
 // result is what a rank prints at the end.
@@ -117,6 +121,9 @@ func work(ctx context.Context, job task) (r result, err error) {
 		last := time.Now()
 		for round := min(v.Iteration(), u.Iteration()); round < job.Rounds; round++ {
 			time.Sleep(job.Pace)
+			if round > 0 && round == job.KilledIn && job.Rank == job.Victim {
+				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL) // if it fails, so does the test
+			}
 			if v.Iteration() <= round { // a late rank continues each vector in its own round
 				step(v.Values(), shares, g.Shares(), len(g.Members()), float64(round))
 				if err := exchange(ctx, v); err != nil {
