@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/internal/spantree/client"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 	"github.com/gvw-project/gvw/internal/spantree/server"
 )
 
@@ -57,10 +58,12 @@ func (j *causeJob) rank(rank int, plan string, options ...string) {
 	if plan == "" {
 		plan = "work:1,delay:100ms"
 	}
-	args := append(clusterArgs(j.port, 6, rank, len(j.ranks)), "-d", j.parts[rank], "-f", fmt.Sprint("model.", rank), "--run_id", "one", "--start_timeout", "3s", "--bind", "127.0.0.1",
-		"--loss_function", "logistic", "--hybrid", "2:40", "-b", "12", "--heartbeat", "200ms", "--lost_after", "4s", "--stall_timeout", "3s")
-	if !slices.Contains(options, "--on_loss") {
-		args = append(args, "--on_loss", "abort")
+	args := append(clusterArgs(j.port, 6, rank, len(j.ranks)), "-d", j.parts[rank], "-f", fmt.Sprint("model.", rank), "--run_id", "one", "--bind", "127.0.0.1",
+		"--loss_function", "logistic", "--hybrid", "2:40", "-b", "12", "--heartbeat", "200ms", "--lost_after", "4s", "--stall_timeout", "20s")
+	for option, value := range map[string]string{"--on_loss": "abort", "--start_timeout": "30s"} {
+		if !slices.Contains(options, option) {
+			args = append(args, option, value)
+		}
 	}
 	j.ranks[rank] = startWith(j.t, j.dir, nil, []string{"GVW_FAULT=" + plan}, gvwBin, append(args, options...)...)
 }
@@ -69,6 +72,15 @@ func (j *causeJob) rank(rank int, plan string, options ...string) {
 func (j *causeJob) wired() bool {
 	st, err := client.Status(j.t.Context(), nil, "127.0.0.1:"+j.port, nil)
 	return err == nil && len(st.Jobs) == 1 && st.Jobs[0].State == "wired"
+}
+
+// others waits until all ranks but one have joined. A rank that comes after the failure of another one is told in other words.
+func (j *causeJob) others() {
+	j.t.Helper()
+	waitFor(j.t, "the other ranks to join", func() bool {
+		st, err := client.Status(j.t.Context(), nil, "127.0.0.1:"+j.port, nil)
+		return err == nil && slices.ContainsFunc(st.Jobs, func(job protocol.JobStatus) bool { return job.Joined == len(j.ranks)-1 })
+	})
 }
 
 // reported waits for a report about a rank, and checks the beginning of its line.
@@ -108,7 +120,7 @@ func (j *causeJob) named(rank, code int, lines ...string) {
 }
 
 // TestCausesOfRealProcesses injects faults into processes. The report of the server and the last lines of the other ranks
-// name the rank and the cause. All time-outs are at most 4 s, and each rank ends within the limit of its process.
+// name the rank and the cause. A rank is lost after 4 s of silence, and each rank ends within the limit of its process.
 func TestCausesOfRealProcesses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -130,8 +142,9 @@ func TestCausesOfRealProcesses(t *testing.T) {
 				plan = ""
 			}
 			j.rank(0, "")
-			j.rank(1, plan, strings.Fields(c.option)...)
 			j.rank(2, "")
+			j.others()
+			j.rank(1, plan, strings.Fields(c.option)...)
 			if c.plan == "sigterm" {
 				waitFor(t, "the job to run", j.wired)
 				if err := j.ranks[1].cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -152,8 +165,9 @@ func TestLogsOfRanks(t *testing.T) {
 	j := newCauseJob(t)
 	writeFile(t, filepath.Join(j.dir, "bad.gz"), "1 | this is not compressed\n")
 	j.rank(0, "", "--log_to_server")
-	j.rank(1, "", "--log_to_server", "--log_format", "json", "-d", "bad.gz")
 	j.rank(2, "")
+	j.others()
+	j.rank(1, "", "--log_to_server", "--log_format", "json", "-d", "bad.gz")
 	j.named(0, 3, "has bad data")
 	j.named(2, 3, "has bad data")
 	j.reported(1, "has bad data")
@@ -185,7 +199,7 @@ func TestCauseOfAnUnreachableServer(t *testing.T) {
 	t.Parallel()
 	j := newCauseJob(t)
 	for rank := range j.ranks {
-		j.rank(rank, "", "--server_timeout", "1s")
+		j.rank(rank, "")
 	}
 	waitFor(t, "the job to run", j.wired)
 	if err := j.server.cmd.Process.Kill(); err != nil {
@@ -232,7 +246,10 @@ func TestCausesAfterARestartOfTheServer(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, rank := range []int{0, 2} {
-					j.named(rank, 3, "rank 1 (127.0.0.1) was lost: connection closed", "and not replaced within 1s")
+					j.named(rank, 3, "rank 1 (127.0.0.1) was lost: ", "and not replaced within 1s")
+					if last := tail(j.ranks[rank].res.stderr, 1); !strings.Contains(last, "lost: connection closed") && !strings.Contains(last, "lost: silent for 4") {
+						t.Errorf("rank %d names neither the end of the connection nor the silence: %s", rank, last)
+					}
 				}
 				j.reported(1, "ended without a report: its process was killed or has crashed")
 			})
@@ -271,8 +288,9 @@ func TestCauseOfWrongCredentials(t *testing.T) {
 			if r := j.ranks[2].wait(); r.code == 0 || !strings.Contains(tail(r.stderr, 1), c.own) {
 				t.Errorf("the rank with wrong credentials: exit code %d\n%s", r.code, tail(r.stderr, 5))
 			}
-			j.rank(0, "", c.rank...)
-			j.rank(1, "", c.rank...)
+			for _, rank := range []int{0, 1} {
+				j.rank(rank, "", append(c.rank, "--start_timeout", "10s")...)
+			}
 			for _, rank := range []int{0, 1} {
 				if r := j.ranks[rank].wait(); r.code == 0 || !strings.Contains(r.stderr, c.line) {
 					t.Errorf("rank %d: exit code %d\n%s", rank, r.code, tail(r.stderr, 10))
@@ -348,9 +366,10 @@ func TestCausesOfRanksWithVectors(t *testing.T) {
 			t.Parallel()
 			j := newCauseJob(t)
 			writeFile(t, filepath.Join(j.dir, "bad.gz"), "1 | this is not compressed\n")
-			for rank := range j.ranks {
+			for _, rank := range []int{0, 2, 1} {
 				plan, options := "", []string(nil)
 				if rank == 1 {
+					j.others()
 					plan, options = c.plan, strings.Fields(c.option)
 				}
 				args := append(clusterArgs(j.port, 6, rank, len(j.ranks)), "-d", j.parts[rank], "-f", fmt.Sprint("model.", rank), "--run_id", "one", "--bind", "127.0.0.1",

@@ -121,8 +121,9 @@ func TestSecretIsNotVisible(t *testing.T) {
 	secret := strings.TrimSpace(readFile(t, filepath.Join(k.dir, "secret")))
 	logs := filepath.Join(k.dir, "logs")
 	data := examples(t, k.dir, 3000)
-	p := start(t, k.dir, gvwBin, append(append([]string{"run", "-n", "2", "--log_dir", logs}, k.secret()...),
-		"--", "-d", data, "-f", "m", "--passes", "150", "-c", "--holdout_off")...)
+	// The workers stop until both have been seen.
+	p := startWith(t, k.dir, nil, []string{"GVW_FAULT=work:2,kind:stop"}, gvwBin, append(append([]string{"run", "-n", "2", "--log_dir", logs}, k.secret()...),
+		"--", "-d", data, "-f", "m", "--passes", "3", "-c", "--holdout_off")...)
 	launcher := strconv.Itoa(p.cmd.Process.Pid)
 	done := make(chan result, 1)
 	go func() { done <- p.wait() }()
@@ -137,7 +138,7 @@ func TestSecretIsNotVisible(t *testing.T) {
 		select {
 		case r = <-done:
 			over = true
-		case <-time.After(5 * time.Millisecond): // a worker lives much longer
+		case <-time.After(5 * time.Millisecond):
 		}
 		found, err := filepath.Glob("/proc/[0-9]*")
 		if err != nil {
@@ -156,6 +157,15 @@ func TestSecretIsNotVisible(t *testing.T) {
 				if name == "/environ" && bytes.Contains(b, []byte("GVW_SECRET_FD=")) {
 					workers[proc] = true
 				}
+			}
+		}
+		for proc := range workers {
+			pid, _ := strconv.Atoi(filepath.Base(proc)) // digits
+			if f := statOf(pid); len(workers) < 2 || len(f) == 0 || f[0] != "T" {
+				continue
+			}
+			if stopped, err := os.FindProcess(pid); err != nil || stopped.Signal(sigCont) != nil {
+				t.Fatalf("cannot continue %s: %v", proc, err)
 			}
 		}
 	}
