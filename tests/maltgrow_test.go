@@ -30,9 +30,9 @@ func TestRanksJoinVectorsLate(t *testing.T) {
 		attempt := func(rank, number int, plan string) *process {
 			args := append(clusterArgs(port, 6, rank, 4), "-d", parts[rank], "-f", fmt.Sprintf("%s.%d", name, rank), "--run_id", name,
 				"--passes", "2", "-k", "--cache_file", fmt.Sprintf("%s.%d.cache", name, rank), "--holdout_off", "--loss_function", "logistic",
-				"--malt", "halton", "--sync", "bsp", "--cb_size", "20", "--on_loss", "grow", "--lost_after", "60s")
+				"--malt", "halton", "--sync", "bsp", "--cb_size", "20", "--on_loss", "grow", "--lost_after", "30s")
 			if elastic {
-				args = append(args, "--elastic", "--start_timeout", "3s")
+				args = append(args, "--elastic", "--start_timeout", "10s")
 			}
 			return startWith(t, dir, nil, []string{"GVW_FAULT=" + plan, "GVW_ATTEMPT=" + strconv.Itoa(number)}, gvwBin, args...)
 		}

@@ -178,7 +178,7 @@ func TestMapTasksThatDoNotAllRun(t *testing.T) {
 	port := startServer(t)
 	var tasks []*process
 	for rank := range 3 {
-		tasks = append(tasks, mapTask(t, dir, port, rank, 4, 0, nil, append(hybridOptions(), "-f", "model", "--start_timeout", "2s")...))
+		tasks = append(tasks, mapTask(t, dir, port, rank, 4, 0, nil, append(hybridOptions(), "-f", "model", "--start_timeout", "10s")...))
 	}
 	for rank, p := range tasks {
 		r := p.wait()
