@@ -45,7 +45,7 @@ func TestNetworkFaults(t *testing.T) {
 		}
 	})
 	t.Run("a rank is cut off for a moment", func(t *testing.T) {
-		j := newNetJob(t, "--heartbeat 500ms --lost_after 6s --stall_timeout 6s").startAll()
+		j := newNetJob(t, "--heartbeat 500ms --lost_after 30s --stall_timeout 30s").startAll()
 		j.untilPass(2)
 		cut(t, 2, true)
 		time.Sleep(1500 * time.Millisecond)
