@@ -181,7 +181,7 @@ func (j *plainJob) predicting(rank int, name string) []string {
 func TestAttemptInTheEnding(t *testing.T) {
 	t.Parallel()
 	j := newPlainJob(t)
-	j.startAll(map[int]string{0: "delivery:1,delay:3s", 1: "", 2: "", 3: ""})
+	j.startAll(map[int]string{0: "delivery:1,delay:8s", 1: "", 2: "", 3: ""})
 	j.until("ending")
 	more := []*process{j.attempt(0, 0, "more.0", ""), j.attempt(3, 3, "more.1", "")}
 	waitFor(t, "both to stand by", func() bool {
@@ -304,7 +304,7 @@ func TestMissedTheEnd(t *testing.T) {
 				plan := ""
 				switch rank {
 				case 0:
-					plan = "delivery:1,delay:3s"
+					plan = "delivery:1,delay:8s"
 				case 2:
 					_, args[slices.Index(args, "--span_server_port")+1], _ = net.SplitHostPort(way.at)
 				}
@@ -314,7 +314,9 @@ func TestMissedTheEnd(t *testing.T) {
 				found, _ := filepath.Glob(filepath.Join(j.dir, "model.?"))
 				return len(found) == 3
 			})
-			time.Sleep(300 * time.Millisecond) // for rank 2 to report it
+			waitFor(t, "rank 2 to report its model", func() bool {
+				return logged(j.server.stderr.String(), `msg="file delivered" .*rank=2 `) > 0
+			})
 			way.cut()
 			for _, rank := range []int{0, 1, 3} {
 				j.ranks[rank].wait().ends(t, fmt.Sprintf("rank %d", rank), 0)

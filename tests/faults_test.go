@@ -175,7 +175,7 @@ func TestDeadPeer(t *testing.T) {
 		{"killed root", syscall.SIGKILL, 3, longerThanTests},
 		{"killed parent", syscall.SIGKILL, 1, longerThanTests},
 		{"killed leaf", syscall.SIGKILL, 0, longerThanTests},
-		{"stopped parent", sigStop, 1, "2s"},
+		{"stopped parent", sigStop, 1, "10s"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -33,7 +33,10 @@ func (j *plainJob) straggle(pass time.Duration, late bool) (straggler *process) 
 		}
 	}
 	straggler = j.attempt(2, 2, "straggler", paced(pass))
-	time.Sleep(2 * time.Second)
+	waitFor(j.t, "all ranks to join", func() bool {
+		job := j.job()
+		return job != nil && job.Joined == len(j.ranks)
+	})
 	if late {
 		j.until("wired")
 	}

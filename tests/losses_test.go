@@ -70,6 +70,10 @@ func (j *plainJob) attempt(rank, part int, model, plan string) *process {
 	return start(j.t, j.dir, "env", append([]string{"GVW_FAULT=" + plan, gvwBin}, j.args(rank, part, model)...)...)
 }
 
+// slowly is a plan that leaves time for faults of others. The last step is much longer than the delays of a busy machine, so
+// that the job does not end before the fault.
+const slowly = "work:1,delay:200ms;work:6,delay:5s"
+
 // startAll starts all ranks. Ranks without a plan are slowed down, to leave time for faults of
 // the others.
 func (j *plainJob) startAll(plans map[int]string) {
@@ -77,7 +81,7 @@ func (j *plainJob) startAll(plans map[int]string) {
 	for rank := range j.ranks {
 		plan, struck := plans[rank]
 		if !struck {
-			plan = "work:1,delay:200ms"
+			plan = slowly
 		}
 		j.ranks[rank] = j.attempt(rank, rank, fmt.Sprintf("model.%d", rank), plan)
 	}
@@ -87,7 +91,7 @@ func (j *plainJob) startAll(plans map[int]string) {
 func (j *plainJob) supervise() {
 	j.t.Helper()
 	for rank := range j.ranks {
-		args := append([]string{"GVW_FAULT=work:1,delay:200ms", gvwBin, "supervise", "--", gvwBin}, j.args(rank, rank, fmt.Sprintf("model.%d", rank))...)
+		args := append([]string{"GVW_FAULT=" + slowly, gvwBin, "supervise", "--", gvwBin}, j.args(rank, rank, fmt.Sprintf("model.%d", rank))...)
 		j.ranks[rank] = start(j.t, j.dir, "env", args...)
 	}
 }

@@ -49,7 +49,7 @@ func TestPausedServer(t *testing.T) {
 				} else {
 					plans := map[int]string{}
 					for rank := range j.ranks {
-						plans[rank] = "delivery:1,delay:500ms"
+						plans[rank] = "delivery:1,delay:5s"
 					}
 					j.startAll(plans)
 					j.until("ending")
