@@ -24,7 +24,7 @@ import (
 )
 
 // patience is the time after which a job counts as hung: many times the normal one.
-const patience = 60 * time.Second
+const patience = 3 * time.Minute
 
 // outcome is the outcome of a job.
 type outcome struct {
@@ -48,7 +48,7 @@ func run(t *testing.T, bin, data, dir, mode string, d disturbance) outcome {
 	args := []string{
 		"run", "-n", strconv.Itoa(workers), "--log_dir", filepath.Join(dir, "logs"), "--",
 		"-d", data, "--loss_function", "logistic", "--hybrid", "2:4", "-b", "16", "--l2", "1", "--quiet",
-		"--heartbeat", "100ms", "--lost_after", "1s", "--stall_timeout", "3s",
+		"--heartbeat", "100ms", "--lost_after", "3s", "--stall_timeout", "3s",
 	}
 	model := filepath.Join(dir, "m")
 	switch mode {

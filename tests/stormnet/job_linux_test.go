@@ -25,7 +25,7 @@ import (
 // timeouts are the configured time-outs of a job. Their sum bounds the time from the last fault
 // to the end of the job.
 var timeouts = map[string]time.Duration{
-	"lost_after":      time.Second,
+	"lost_after":      3 * time.Second,
 	"stall_timeout":   3 * time.Second,
 	"file_timeout":    5 * time.Second,
 	"replace_timeout": 15 * time.Second,
