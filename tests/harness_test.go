@@ -17,7 +17,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -78,29 +77,11 @@ func gvw(t *testing.T, dir string, args ...string) result {
 	return r
 }
 
-// output is what a process has written. It can be read while the process runs.
-type output struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (o *output) Write(b []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.b.Write(b)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.b.String()
-}
-
 // process is a running program. The test's cleanup kills it.
 type process struct {
 	t              *testing.T
 	cmd            *exec.Cmd
-	stdout, stderr output
+	stdout, stderr harness.Buffer // they can be read while it runs
 	cancel         context.CancelFunc
 	done           bool
 	res            result
