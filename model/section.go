@@ -90,13 +90,15 @@ func (d *Decoder) more(n int) ([]byte, error) {
 // binaryOnly returns the kept option of a learner whose models do not return from text, "" for others: vw's text leaves out the section
 // of --stage_poly, and those of the others have forms of their own.
 func (h *Header) binaryOnly() string {
-	for _, option := range []string{"stage_poly", "marginal", "log_multi", "rank"} {
-		if h.Has(option) {
-			return option
-		}
-	}
-	if h.votes() > 0 {
+	switch g := h.growing(); {
+	case g != nil:
+		return g.option
+	case h.Has("stage_poly"):
+		return "stage_poly"
+	case h.votes() > 0:
 		return "boosting"
+	case h.RowFloats() > 0:
+		return "rank"
 	}
 	return ""
 }

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 // 90 s of processor time there, and 21 s without it.
 var raced = []string{"malt", "run", "secure", "shrink", "supervise"}
 
-// slow are the scripts that take half a second of processor time or more each, and two thirds of that of all scripts: make check
+// slow are the scripts that take half a second of processor time or more each, and three quarters of that of all scripts: make check
 // leaves them out.
 var slow = []string{
 	"average", "bench", "doctor", "formats", "hdfs", "malt", "metrics", "newcomer", "parquet", "programs", "report", "restart", "run",
