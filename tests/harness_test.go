@@ -361,3 +361,16 @@ func waitFor(t *testing.T, what string, ok func() bool) {
 		}
 	}
 }
+
+// lookPath returns the path of a program. Without it the test is skipped, or fails with REQUIRE_ALL=1.
+func lookPath(t *testing.T, program string) string {
+	t.Helper()
+	path, err := exec.LookPath(program)
+	if err != nil {
+		if os.Getenv("REQUIRE_ALL") == "1" {
+			t.Fatalf("REQUIRE_ALL=1, and there is no %s: %v", program, err)
+		}
+		t.Skipf("needs %s: %v", program, err)
+	}
+	return path
+}

@@ -133,19 +133,6 @@ esac
 	}
 }
 
-// lookPath returns the path of a program. Without it the test is skipped, or fails with REQUIRE_ALL=1.
-func lookPath(t *testing.T, program string) string {
-	t.Helper()
-	path, err := exec.LookPath(program)
-	if err != nil {
-		if os.Getenv("REQUIRE_ALL") == "1" {
-			t.Fatalf("REQUIRE_ALL=1, and there is no %s: %v", program, err)
-		}
-		t.Skipf("needs %s: %v", program, err)
-	}
-	return path
-}
-
 // Only one script installs Debian packages.
 func TestOneScriptInstallsPackages(t *testing.T) {
 	for _, pattern := range []string{"../scripts/*", "../.ci/*", "../Makefile"} {
