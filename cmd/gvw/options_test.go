@@ -11,10 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/gvw-project/gvw/internal/cli"
-
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/files"
 	"github.com/gvw-project/gvw/internal/joinflags"
 	"github.com/gvw-project/gvw/internal/train"
@@ -87,7 +86,7 @@ func TestLearnConfig(t *testing.T) {
 
 func TestClusterConfig(t *testing.T) {
 	const rank = " --unique_id 18446744073709551615 --total 4 --node 3"
-	withContext(t, "--span_server ::1 --span_server_port 99 --run_id r --start_timeout 5 --heartbeat 2s --lost_after 1m --schedule ring --checksum off --shm off --trace_dir traces"+rank, func(p *cli.Process, c *cli.Context) {
+	withContext(t, "--span_server ::1 --span_server_port 99 --run_id r --start_timeout 5 --heartbeat 2s --lost_after 1m --schedule ring --checksum off --shm off --trace_dir file:///tmp/traces"+rank, func(p *cli.Process, c *cli.Context) {
 		at, ok, err := joinflags.Place(p, c)
 		if err != nil || !ok || at.Rank != 3 || at.Total != 4 {
 			t.Fatalf("%+v, %v, %v", at, ok, err)
@@ -98,7 +97,7 @@ func TestClusterConfig(t *testing.T) {
 		}
 		if cfg.Server != "[::1]:99" || cfg.Job.UniqueID != 1<<64-1 || cfg.Job.RunKey != "r" || cfg.Rank != 3 || cfg.Total != 4 ||
 			cfg.StartTimeout.Seconds() != 5 || cfg.Heartbeat.Seconds() != 2 || cfg.LostAfter.Minutes() != 1 ||
-			cfg.Schedule != schedule.Ring || !cfg.NoChecksum || !cfg.NoSharedMemory || cfg.TraceDir != "traces" {
+			cfg.Schedule != schedule.Ring || !cfg.NoChecksum || !cfg.NoSharedMemory || cfg.TraceDir != "/tmp/traces" {
 			t.Errorf("%+v", cfg)
 		}
 	})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/internal/files"
 	"github.com/gvw-project/gvw/internal/flags"
 	"github.com/gvw-project/gvw/internal/launch"
 	"github.com/gvw-project/gvw/internal/logformat"
@@ -52,6 +53,7 @@ func Config(c *cli.Context, p launch.Place) (*allreduce.Config, error) {
 	if err := cli.SetFields(c, flags.JobSpecs(), flags.JobPrefix, cfg); err != nil {
 		return nil, err
 	}
+	cfg.TraceDir = files.LocalPath(cfg.TraceDir)
 	return cfg, nil
 }
 

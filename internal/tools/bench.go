@@ -11,9 +11,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gvw-project/gvw/internal/cli"
-
 	"github.com/gvw-project/gvw/bench/collective"
+	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/internal/files"
 	"github.com/gvw-project/gvw/internal/joinflags"
 )
 
@@ -72,7 +72,7 @@ func bench(p *cli.Process, c *cli.Context) error {
 		Ranks: 4, Transport: c.String("transport"), NoChecksum: c.String("checksum") == "off",
 		Rounds: int(c.Uint64("rounds")), PerSize: c.Duration("per_size"),
 		Self: []string{self, "bench", "rank"}, Peers: c.Bool("peers"), Alloc: c.Bool("alloc"), TLS: c.Bool("tls"), Secret: c.Bool("secret"), Python: c.String("python"),
-		TraceDir: c.String("trace_dir"), Log: slog.New(slog.DiscardHandler),
+		TraceDir: files.LocalPath(c.String("trace_dir")), Log: slog.New(slog.DiscardHandler),
 	}
 	if c.IsSet("ranks") {
 		cfg.Ranks = int(c.Uint64("ranks"))
