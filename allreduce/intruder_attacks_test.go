@@ -10,11 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gvw-project/gvw/allreduce/internal/epoch"
-
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/auth/authtest"
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
+	"github.com/gvw-project/gvw/allreduce/internal/epoch"
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/internal/link"
 )

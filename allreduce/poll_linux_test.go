@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/internal/epoch"
-
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/internal/sampled"

@@ -12,9 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gvw-project/gvw/allreduce/internal/epoch"
-
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
+	"github.com/gvw-project/gvw/allreduce/internal/epoch"
 	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/transport"
 	"github.com/gvw-project/gvw/internal/sampled"

@@ -14,10 +14,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/fault"
-
-	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/internal/launch"
 	"github.com/gvw-project/gvw/learn"
 )

@@ -6,9 +6,8 @@ import (
 	"log/slog"
 	"slices"
 
-	"github.com/gvw-project/gvw/internal/cli"
-
 	"github.com/gvw-project/gvw/hdfsio"
+	"github.com/gvw-project/gvw/internal/cli"
 )
 
 // fileOptions are the options whose files may be on any file system. The files of localOptions

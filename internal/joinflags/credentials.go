@@ -12,10 +12,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gvw-project/gvw/internal/cli"
-
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/allreduce/auth"
+	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/launch"
 )
 

@@ -12,17 +12,16 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gvw-project/gvw/internal/cli"
-	"github.com/gvw-project/gvw/internal/spantree/server"
-
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/internal/checkpoint"
+	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/files"
 	"github.com/gvw-project/gvw/internal/joinflags"
 	"github.com/gvw-project/gvw/internal/launch"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
+	"github.com/gvw-project/gvw/internal/spantree/server"
 	"github.com/gvw-project/gvw/internal/train"
 )
 

@@ -9,14 +9,13 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/gvw-project/gvw/internal/cli"
-	"github.com/gvw-project/gvw/internal/spantree/server"
-
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/doctor"
+	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/flags"
 	"github.com/gvw-project/gvw/internal/joinflags"
 	"github.com/gvw-project/gvw/internal/plain"
+	"github.com/gvw-project/gvw/internal/spantree/server"
 )
 
 // doctorJob is the default unique ID of an examination: "doctor" in ASCII, far from the small

@@ -6,11 +6,10 @@ import (
 	"context"
 	"log/slog"
 
-	"github.com/gvw-project/gvw/internal/cli"
-
 	"github.com/gvw-project/gvw/allreduce"
 	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/internal/checkpoint"
+	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/files"
 )
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/gvw-project/gvw/internal/cli"
-
 	"github.com/gvw-project/gvw/internal/compat"
 	"github.com/gvw-project/gvw/model"
 )

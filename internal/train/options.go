@@ -4,7 +4,6 @@ package train
 
 import (
 	"github.com/gvw-project/gvw/internal/cli"
-
 	"github.com/gvw-project/gvw/internal/flags"
 	"github.com/gvw-project/gvw/learn"
 )
