@@ -87,7 +87,7 @@ const caseText = `
 ## Options beside others
 
 An option that works, with a value or beside others: accepted silently, accepted with
-one note on stderr, or refused with exit code 1. What is not listed does what vw does.
+one note on stderr, or refused with exit code 1. All other combinations behave as in vw.
 At -i, a case that depends on what the model brings along is decided when it is read.
 
 | option | condition | | gvw |

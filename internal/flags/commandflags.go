@@ -48,7 +48,7 @@ var AllReduce = append([]*cli.Spec{
 	{Name: "type", Kind: cli.Text, Category: catReduce, Arg: "TYPE", Choices: pipe.Types, Def: "f64", Help: "type of the elements; text is for gather"},
 	{Name: "frames", Kind: cli.Boolean, Category: catReduce, Help: "length-prefixed binary vectors, not lines"},
 	{Name: "quiet", Kind: cli.Boolean, Category: catReduce, Help: "errors only"},
-}, append(clusterFlags("shard", "timeline", "run_dir", "on_loss", "replace_timeout", "slow_factor", "checkpoint", "checkpoint_every", "resume", "elastic", "verbs_memory"), &cli.Spec{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"})...)
+}, append(clusterFlags("shard", "timeline", "run_dir", "on_loss", "replace_timeout", "slow_factor", "checkpoint", "checkpoint_every", "checkpoint_interval", "resume", "elastic", "verbs_memory"), &cli.Spec{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"})...)
 
 // catExchange is the category of the exchange of gvw malt.
 const catExchange = "Exchange"
@@ -62,7 +62,7 @@ var Malt = append([]*cli.Spec{
 	{Name: "type", Kind: cli.Text, Category: catExchange, Arg: "TYPE", Choices: maltpipe.Types, Def: "f64", Help: "type of the elements"},
 	{Name: "frames", Kind: cli.Boolean, Category: catExchange, Help: "length-prefixed binary vectors, not lines"},
 	{Name: "quiet", Kind: cli.Boolean, Category: catExchange, Help: "errors only"},
-}, append(clusterFlags("shard", "run_dir", "replace_timeout", "slow_factor", "checkpoint", "checkpoint_every", "resume", "elastic", "spare", "schedule", "checksum", "shm", "timeline", "log_to_server", "trace_dir", "stall_timeout", "file_timeout"), &cli.Spec{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"})...)
+}, append(clusterFlags("shard", "run_dir", "replace_timeout", "slow_factor", "checkpoint", "checkpoint_every", "checkpoint_interval", "resume", "elastic", "spare", "schedule", "checksum", "shm", "timeline", "log_to_server", "trace_dir", "stall_timeout", "file_timeout"), &cli.Spec{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"})...)
 
 // clusterFlags returns the learner's options of a job, except those in but. Commands that join
 // a job share the learner's rows, so that help and checks are the same.
@@ -168,7 +168,7 @@ var Doctor = append([]*cli.Spec{
 	{Name: "patience", Kind: cli.Duration, Positive: true, Category: catDoctor, Arg: "T", Def: "5s", Help: "time for a rank to answer"},
 	{Name: "verbs", Kind: cli.Boolean, Category: catDoctor, Help: "only list the RDMA devices of this machine"},
 	{Name: "quiet", Kind: cli.Boolean, Category: catDoctor, Help: "no table: only the faults"},
-}, append(clusterFlags("shard", "run_dir", "checkpoint", "checkpoint_every", "resume", "schedule", "checksum", "heartbeat", "lost_after", "server_timeout", "stall_timeout", "on_loss", "elastic", "replace_timeout", "slow_factor", "transport", "verbs_device", "verbs_memory", "timeline", "log_to_server", "trace_dir", "allow", "allow_vw", "job_token"), &cli.Spec{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"})...)
+}, append(clusterFlags("shard", "run_dir", "checkpoint", "checkpoint_every", "checkpoint_interval", "resume", "schedule", "checksum", "heartbeat", "lost_after", "server_timeout", "stall_timeout", "on_loss", "elastic", "replace_timeout", "slow_factor", "transport", "verbs_device", "verbs_memory", "timeline", "log_to_server", "trace_dir", "allow", "allow_vw", "job_token"), &cli.Spec{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"})...)
 
 // catKeygen is the category of the options of gvw keygen.
 const catKeygen = "Keys"

@@ -76,6 +76,6 @@ func programFlags(own ...*cli.Spec) []*cli.Spec {
 		{Name: "sync", Kind: cli.Text, Category: catCluster, Arg: "HOW", Def: "asp", Help: "asp, bsp, ssp:S or notify_ack: for which ranks an exchange waits"},
 		{Name: "cb_size", Kind: cli.Integer, Positive: true, Category: catCluster, Arg: "N", Def: "1000", Help: "examples between two exchanges"},
 		{Name: "malt_compress", Kind: cli.Text, Category: catCluster, Arg: "HOW", Choices: []string{"f16", "q8"}, Help: "send 16 or 8 bits of a value instead of 32"},
-	}, clusterFlags("spare", "shard", "generation", "run_dir", "replace_timeout", "slow_factor", "stall_timeout", "file_timeout", "elastic", "checkpoint", "checkpoint_every", "resume", "schedule", "checksum", "shm", "timeline", "log_to_server", "trace_dir", "allow_vw", "job_token"),
+	}, clusterFlags("spare", "shard", "generation", "run_dir", "replace_timeout", "slow_factor", "stall_timeout", "file_timeout", "elastic", "checkpoint", "checkpoint_every", "checkpoint_interval", "resume", "schedule", "checksum", "shm", "timeline", "log_to_server", "trace_dir", "allow_vw", "job_token"),
 		[]*cli.Spec{{Name: "help", Short: "h", Kind: cli.Boolean, Category: catOther, Help: "this page"}})
 }

@@ -47,7 +47,7 @@ var ownCases = []compat.Case{
 	own("libsvm", "json|csv|parquet", "", oneForm),
 	own("csr", "json|csv|parquet|libsvm", "", oneForm),
 	own("csr", "shard", "", "frames are no lines: give each rank an input of its own"),
-	own("redefine affix spelling", "libsvm|csr", "", onlyText),
+	own("redefine affix spelling", "parquet|libsvm|csr", "", onlyText),
 	own("bfgs", "hybrid", "", "the hybrid runs L-BFGS by itself"),
 	own("passes", "hybrid", "", "the hybrid's own P:Q is the number of passes"),
 	own("testonly", "hybrid", "", "nothing is learned"),
