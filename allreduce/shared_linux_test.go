@@ -236,35 +236,53 @@ func TestHeartbeatsAfterTheSegment(t *testing.T) {
 	}
 }
 
-// stuckAtOne is a sum that does not go on where there is a one, until it is let go.
-var (
-	letGo      chan struct{}
-	stuckAtOne = NewOp("stuck at one", true, func(dst, a, b []uint32) {
+// stuck is a sum that does not go on where there is a one, until it is let go.
+type stuck struct {
+	op    Op
+	letGo chan struct{}
+}
+
+func newStuck(name string) *stuck {
+	s := &stuck{}
+	s.op = NewOp(name, true, func(dst, a, b []uint32) {
 		if a[0] == 1 {
-			<-letGo
+			<-s.letGo
 		}
 		for i := range dst {
 			dst[i] = a[i] + b[i]
 		}
 	})
-)
+	return s
+}
+
+// letGoAfter lets the sum go on after a failure of g. The calls that wait join the goroutine.
+func (s *stuck) letGoAfter(g *Group) {
+	s.letGo = make(chan struct{})
+	go func() {
+		<-g.epoch.Engine.Failed
+		close(s.letGo)
+	}()
+}
+
+// call sums a vector of which rank 1 of two sums the second half, where it is stuck.
+func (s *stuck) call(ctx context.Context, g *Group) error {
+	v := make([]uint32, 10_000)
+	for i := range v[5000:] {
+		v[5000+i] = 1
+	}
+	return g.AllReduce(ctx, Vec(v), s.op)
+}
+
+var stuckAtOne, stuckOnce = newStuck("stuck at one"), newStuck("stuck once")
 
 // TestAStallInSharedMemory checks that the job fails after Stall if a rank is in the collective
 // and makes no progress, and that the error names the rank.
 func TestAStallInSharedMemory(t *testing.T) {
 	t.Parallel()
 	j := newSharedJob(t, 2, Config{Stall: 2 * time.Second}) // on a busy machine, too, rank 0 makes progress within it
-	letGo = make(chan struct{})
-	go func() { // joined by the calls
-		<-j.groups[0].epoch.Engine.Failed
-		close(letGo)
-	}()
+	stuckAtOne.letGoAfter(j.groups[0])
 	errs := j.all(func(rank int) error {
-		v := make([]uint32, 10_000) // rank 1 sums the second half
-		for i := range v[5000:] {
-			v[5000+i] = 1
-		}
-		err := j.groups[rank].AllReduce(ctx, Vec(v), stuckAtOne)
+		err := stuckAtOne.call(ctx, j.groups[rank])
 		if rank == 1 && err == nil { // it has all it needs, and may not know yet
 			err = j.groups[rank].Barrier(ctx)
 		}
@@ -276,5 +294,31 @@ func TestAStallInSharedMemory(t *testing.T) {
 	}
 	if errs[1] == nil {
 		t.Error("rank 1: got no error")
+	}
+}
+
+// stuckToy is a toy whose exchange begins with a sum in which rank 1 is stuck.
+type stuckToy struct{ *toy }
+
+func (m stuckToy) Exchange(ctx context.Context, g *Group) error {
+	if err := g.Ready(ctx, toyShard(m.rank)); err != nil {
+		return err
+	}
+	if err := stuckOnce.call(ctx, g); err != nil {
+		return err
+	}
+	return m.toy.Exchange(ctx, g)
+}
+
+// TestAStallInSharedMemoryRecovers checks that a job that recovers continues after a stall in shared memory, as after one
+// over TCP: a rank that is stopped may be lost later, and be replaced.
+func TestAStallInSharedMemoryRecovers(t *testing.T) {
+	t.Parallel()
+	j := newSharedJob(t, 2, Config{OnLoss: Wait, Stall: 2 * time.Second})
+	stuckOnce.letGoAfter(j.groups[0])
+	toys := []*toy{newToy(0, 2), newToy(1, 2)}
+	j.each(func(rank int) error { return j.groups[rank].Run(ctx, stuckToy{toys[rank]}) })
+	if toys[0].done != 2 || toys[0].model() != toys[1].model() {
+		t.Errorf("the ranks have done %d and %d steps, want 2 and the same model", toys[0].done, toys[1].done)
 	}
 }

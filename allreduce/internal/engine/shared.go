@@ -11,6 +11,7 @@ import (
 	"github.com/gvw-project/gvw/internal/fault"
 	"github.com/gvw-project/gvw/internal/link"
 	"github.com/gvw-project/gvw/internal/shm"
+	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
 // nothing is the program of a collective that uses no edge.
@@ -134,7 +135,7 @@ func (en *Engine) overdueShared(now time.Time) *Failure {
 	if rank < 0 {
 		return nil
 	}
-	f := &Failure{Code: faultStalled, By: en.Rank, Rank: rank, Host: en.hostOf(rank), entered: entered}
+	f := &Failure{Code: faultStalled, By: en.Rank, Rank: rank, Host: en.hostOf(rank), entered: entered, Ask: protocol.EdgeStalls}
 	limit := en.Limits.MaxWait
 	f.idle = now.Sub(d.began)
 	if entered {
