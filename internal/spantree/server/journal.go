@@ -59,7 +59,7 @@ type journal struct {
 	file journalFile
 	lock *os.File // held while the journal is open: two servers would repeat terms
 	buf  []byte   // of the newest record, reused
-	err  error    // final: a failed sync, or a failed write that could not be undone
+	err  error    // final: a failed sync, a failed write that could not be undone, or an unknown offset
 }
 
 // journalFile is the part of *os.File that a journal uses.
@@ -236,10 +236,11 @@ func (j *journal) append(r protocol.Record) error {
 		return err // nothing was written
 	}
 	end, err := j.file.Seek(0, io.SeekCurrent)
-	if err == nil {
-		_, err = j.file.Write(j.buf)
-	}
 	if err != nil {
+		j.err = err // without its offset a failed write could not be undone
+		return err
+	}
+	if _, err = j.file.Write(j.buf); err != nil {
 		// An incomplete record before others would be damage: undo the write.
 		if terr := j.file.Truncate(end); terr != nil {
 			j.err = errors.Join(err, terr)

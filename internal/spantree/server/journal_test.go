@@ -180,3 +180,32 @@ func TestJournalInAMissingDirectory(t *testing.T) {
 		t.Errorf("got %v, want ErrNotExist", err)
 	}
 }
+
+// lostOffset is a journal's file whose offset cannot be read.
+type lostOffset struct{ journalFile }
+
+func (lostOffset) Seek(int64, int) (int64, error) { return 0, errors.New("no offset") }
+
+// If the offset of the file is unknown, a record is not appended: a failed write could not be undone. All earlier records
+// remain.
+func TestJournalWithoutAnOffset(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state")
+	j, _, _ := open(t, path, 2, born)
+	if err := errors.Join(j.append(sampleRun("a")), j.sync()); err != nil {
+		t.Fatal(err)
+	}
+	file := j.file
+	j.file = lostOffset{file}
+	if err := j.append(sampleRun("b")); err == nil || !strings.Contains(err.Error(), "no offset") {
+		t.Errorf("append: %v, want the error of the offset", err)
+	}
+	j.file = file
+	if err := j.append(sampleRun("c")); err == nil {
+		t.Error("append after the failure: no error, want a final one")
+	}
+	j.close()
+	_, term, runs := open(t, path, 2, born)
+	if d := cmp.Diff([]string{"a"}, keys(runs)); term != 2 || d != "" {
+		t.Errorf("term %d, want 2; runs, -want +got:\n%s", term, d)
+	}
+}
