@@ -48,6 +48,11 @@ func (m *Machine) onJoin(ev JoinReceived) {
 		m.reconnect(a, ev)
 		return
 	}
+	// A refused attempt must not configure the job: it would rename a job of vw workers, which have no run key.
+	if no := j.checkEarlier(f); no != nil {
+		m.refuse(ev, no)
+		return
+	}
 	a := &attempt{
 		conn: ev.Conn, job: j, rank: f.RankOrNone(), number: f.Attempt, from: ev.From, host: f.Host,
 		advertise: f.AdvertiseHost, port: f.Port, hasPort: true, capabilities: f.Capabilities, version: f.Version,
@@ -68,10 +73,7 @@ func (m *Machine) onJoin(ev JoinReceived) {
 		j.startTimeout = f.Elastic
 		m.rename(j, f.Job())
 	}
-	if no := m.learnMembers(j, f); no != nil {
-		m.refuse(ev, no)
-		return
-	}
+	m.learnMembers(j, f)
 	// The job's state before the restart comes from the attempts that report it, so such an attempt is not admitted
 	// as a new one.
 	if f.Epoch != (protocol.Epoch{}) {

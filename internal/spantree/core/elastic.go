@@ -111,21 +111,37 @@ func (m *Machine) setMembers(j *job, r protocol.Members) {
 	}
 }
 
-// learnMembers adopts the members that an attempt reports, if this server was restarted and has none.
-func (m *Machine) learnMembers(j *job, f *protocol.JoinFrame) *refusal {
-	switch {
-	case !f.Members.Decided || f.Members == j.membership || !j.membership.Decided && !f.Spare() && !protocol.IsMember(f.Members.Included(j.total), f.RankOrNone()):
-		return nil // an excluded attempt is not trusted with this
-	case j.membership.Decided:
+// reportsMembers reports whether an attempt reports other members than those of the job. An excluded attempt is not
+// trusted with the members of a job that has none.
+func (j *job) reportsMembers(f *protocol.JoinFrame) bool {
+	if !f.Members.Decided || f.Members == j.membership {
+		return false
+	}
+	return j.membership.Decided || f.Spare() || protocol.IsMember(f.Members.Included(j.total), f.RankOrNone())
+}
+
+// checkMembers refuses an attempt that reports members which the job cannot have.
+func (j *job) checkMembers(f *protocol.JoinFrame) *refusal {
+	if !j.reportsMembers(f) {
+		return nil
+	}
+	if j.membership.Decided {
 		return refuse(protocol.AttemptFenced, "job %v runs without %s, but this attempt of rank %d knows it as without %s",
 			j.id, protocol.RanksOrNone(j.membership.Excluded(j.total)), f.RankOrNone(), protocol.RanksOrNone(f.Members.Excluded(j.total)))
 	}
 	if missing := f.Members.Excluded(j.total); j.mixed() && len(missing) > 0 { // vw's tree needs all ranks
 		return refuse(protocol.RankHeld, "vw workers are in job %v: it cannot be without %s", j.id, protocol.Ranks(missing))
 	}
-	m.setMembers(j, f.Members)
-	m.advance(j)
 	return nil
+}
+
+// learnMembers adopts the members that an attempt reports, if this server was restarted and has none. checkMembers has
+// accepted them.
+func (m *Machine) learnMembers(j *job, f *protocol.JoinFrame) {
+	if j.reportsMembers(f) {
+		m.setMembers(j, f.Members)
+		m.advance(j)
+	}
 }
 
 // elasticReport returns the part of a report on the start without missing ranks.

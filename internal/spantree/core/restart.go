@@ -127,15 +127,25 @@ func (m *Machine) reconnect(a *attempt, ev JoinReceived) {
 	}
 }
 
-// rejoin makes an attempt that reports its epoch the holder of its rank.
+// checkEarlier refuses an attempt that reports an epoch or members which the job, by its other ranks, cannot have had
+// before a restart of the server.
+func (j *job) checkEarlier(f *protocol.JoinFrame) *refusal {
+	if no := j.checkMembers(f); no != nil {
+		return no
+	}
+	if f.Epoch != (protocol.Epoch{}) && j.mixed() {
+		return refuse(protocol.RankHeld, "vw workers are in job %v", j.id)
+	}
+	return nil
+}
+
+// rejoin makes an attempt that reports its epoch the holder of its rank. It refuses no attempt of a job that this
+// attempt has configured: no other attempt is in that job.
 func (m *Machine) rejoin(a *attempt, f *protocol.JoinFrame) *refusal {
 	j := a.job
 	m.raiseTerm(f.Epoch)
 	if why, ok := j.evictions.attempts[a.number]; ok {
 		return refuse(protocol.AttemptFenced, "this attempt of rank %d was evicted: %s", a.rank, why)
-	}
-	if j.mixed() {
-		return refuse(protocol.RankHeld, "vw workers are in job %v", j.id)
 	}
 	newer := f.Epoch.Compare(j.epoch) > 0
 	switch {
