@@ -120,6 +120,37 @@ func TestOwnersCancel(t *testing.T) {
 	}
 }
 
+// Cancel of the process itself returns why a job was not cancelled.
+func TestCancelReturnsTheRefusal(t *testing.T) {
+	r := serveTCP(t, ServerConfig{})
+	owned := r.config(protocol.Job{UniqueID: 1, RunKey: "run"}, 0, 2)
+	owned.Owner = secretCreds(t, goodSecret).Secret
+	m, free := r.member(owned), r.member(r.config(protocol.Job{UniqueID: 2, RunKey: "run"}, 0, 2))
+	for _, c := range []struct {
+		job  protocol.Job
+		want string
+	}{
+		{protocol.Job{UniqueID: 3}, "spantree: job 3 was not cancelled: there is no job 3 that fills or runs"},
+		{protocol.Job{UniqueID: 1}, "spantree: job 1 was not cancelled: job 1/run has an owner: cancel it with the job token of its ranks"},
+		{owned.Job, "spantree: job 1/run was not cancelled: job 1/run has an owner: cancel it with the job token of its ranks"},
+	} {
+		if err := r.s.Cancel(c.job, "enough"); err == nil || err.Error() != c.want {
+			t.Errorf("job %v: %v, want %q", c.job, err, c.want)
+		}
+	}
+	if err := r.s.Cancel(protocol.Job{UniqueID: 2}, "enough"); err != nil {
+		t.Error(err)
+	}
+	select {
+	case <-free.Over():
+	case <-time.After(patience):
+		t.Fatal("the job has not ended")
+	}
+	if err := m.Cause(); err != nil {
+		t.Errorf("the job with an owner has ended: %v", err)
+	}
+}
+
 // FuzzConnection sends arbitrary bytes to a server, with and without a secret. The server does not
 // panic. After the client has closed the connection, the server neither waits nor keeps any state
 // of it.

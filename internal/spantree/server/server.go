@@ -291,7 +291,13 @@ func (s *Server) protocols() string {
 // apply passes an event to the machine and executes the actions. It waits neither for a client nor
 // for the disk: frames are queued for the connections' writers, and records for the journal's. The
 // log is written after the lock is released.
-func (s *Server) apply(ev core.Event) {
+func (s *Server) apply(ev core.Event) { s.ask(ev) }
+
+// ownConn is the number of no connection. Requests of this process have it.
+const ownConn core.ConnID = 0
+
+// ask is apply for a request of this process. It returns the frame that answers ownConn, or nil.
+func (s *Server) ask(ev core.Event) (answer protocol.Frame) {
 	events := []core.Event{ev}
 	for len(events) > 0 {
 		var notes []core.LogLine
@@ -301,6 +307,10 @@ func (s *Server) apply(ev core.Event) {
 		for _, a := range out {
 			switch a := a.(type) {
 			case core.SendFrame:
+				if a.Conn == ownConn {
+					answer = a.Frame
+					continue
+				}
 				s.send(a)
 			case core.SendBytes:
 				if c := s.conns[a.Conn]; c != nil {
@@ -347,6 +357,7 @@ func (s *Server) apply(ev core.Event) {
 			s.cfg.Log.LogAttrs(context.Background(), n.Level, n.Text, n.Attrs...)
 		}
 	}
+	return answer
 }
 
 // expireWrites closes the connections of clients that do not read. now is the time of the machine's
@@ -453,15 +464,12 @@ func (s *Server) Log(id protocol.Job, rank, n int) (log ranklog.RankLog, ok bool
 	return s.core.Log(id, rank, n)
 }
 
-// Cancel ends a job on request of a user of this process. It returns an error if there is no such job,
-// or if it can be cancelled only with its token.
+// Cancel ends a job on request of a user of this process. It returns an error with the reason if there is no such job, or
+// if the job can be cancelled only with its token.
 func (s *Server) Cancel(id protocol.Job, reason string) error {
-	const here = 0 // no connection has this number, so no answer is sent
-	s.apply(core.CancelRequested{Conn: here, From: core.Endpoint{Host: "this process"}, Cancel: &protocol.CancelFrame{UniqueID: id.UniqueID, RunKey: id.RunKey, Reason: reason}})
-	for _, j := range s.Status().Jobs {
-		if j.UniqueID == id.UniqueID && j.RunKey == id.RunKey {
-			return fmt.Errorf("spantree: job %v was not cancelled: it has finished, or needs the job token of its ranks", id)
-		}
+	answer := s.ask(core.CancelRequested{Conn: ownConn, From: core.Endpoint{Host: "this process"}, Cancel: &protocol.CancelFrame{UniqueID: id.UniqueID, RunKey: id.RunKey, Reason: reason}})
+	if no, refused := answer.(*protocol.RefusedFrame); refused {
+		return fmt.Errorf("spantree: job %v was not cancelled: %s", id, no.Reason)
 	}
 	return nil
 }
