@@ -59,7 +59,7 @@ func (m *Member) Finish(ctx context.Context) error {
 	if m.vwServer {
 		return nil
 	}
-	m.sendLastLogs() // the server may end the connection as soon as all ranks have delivered
+	m.sendLastLogs(ctx, lastLogs) // the server may end the connection as soon as all ranks have delivered
 	if m.Streams() {
 		if err := m.write(&protocol.LeaveFrame{Epoch: m.epoch(), Reason: "done"}); err != nil {
 			return m.writeError("leave the job", err)

@@ -3,6 +3,7 @@
 package client
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
@@ -32,21 +33,21 @@ func (m *Member) sendLogs() {
 		case <-m.stop:
 			return
 		}
-		wait := m.writeLogs(false)
+		wait := m.writeLogs(context.Background(), false)
 		if set = wait > 0; set {
 			t.Reset(wait)
 		}
 	}
 }
 
-// writeLogs sends the lines that may be sent now; urgent: all. It returns the time after which to try again; 0: when there are
-// lines.
-func (m *Member) writeLogs(urgent bool) time.Duration {
+// writeLogs sends the lines that may be sent now; urgent: all. It begins no frame after the end of ctx. It returns the time
+// after which to try again; 0: when there are lines.
+func (m *Member) writeLogs(ctx context.Context, urgent bool) time.Duration {
 	for {
 		m.mu.Lock()
 		quiet, rank := m.idle(), m.cfg.Rank
 		m.mu.Unlock()
-		if quiet || rank < 0 { // without a connection, or a spare without a rank
+		if quiet || rank < 0 || ctx.Err() != nil { // without a connection, or a spare without a rank
 			return m.cfg.Heartbeat
 		}
 		b, wait := m.cfg.Logs.Take(time.Now(), urgent)
@@ -60,26 +61,29 @@ func (m *Member) writeLogs(urgent bool) time.Duration {
 	}
 }
 
-// giveReason adds the reason why this rank ends to the lines, and sends all of them.
-func (m *Member) giveReason(text, reason string) {
+// giveReason adds the reason why this rank ends to the lines, and sends all of them as sendLastLogs does.
+func (m *Member) giveReason(ctx context.Context, limit time.Duration, text, reason string) {
 	m.cfg.Logs.Record(slog.LevelError, text, slog.Int("rank", m.rank()), slog.String("error", reason))
-	m.sendLastLogs()
+	m.sendLastLogs(ctx, limit)
 }
 
-// sendLastLogs sends all lines that wait, before the last frame of this rank. It takes at most lastLogs.
-func (m *Member) sendLastLogs() {
+// sendLastLogs sends all lines that wait, before the last frame of this rank. It takes at most this time, and ends with ctx.
+func (m *Member) sendLastLogs(ctx context.Context, limit time.Duration) {
 	if m.cfg.Logs == nil {
 		return
 	}
-	limit := time.NewTimer(lastLogs)
-	defer limit.Stop()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	end := time.NewTimer(limit)
+	defer end.Stop()
 	done := make(chan struct{})
 	m.work.Go(func() {
-		m.writeLogs(true)
+		m.writeLogs(ctx, true)
 		close(done)
 	})
 	select {
 	case <-done:
-	case <-limit.C: // the frame that follows waits for the connection, too
+	case <-end.C: // the frame that follows waits for a write that has begun
+	case <-ctx.Done():
 	}
 }

@@ -114,6 +114,42 @@ func TestSlowServerDelaysNoLine(t *testing.T) {
 	})
 }
 
+// The last lines take at most the time that they are given. No frame of them begins after that time.
+func TestLastLinesHaveALimit(t *testing.T) {
+	scripted(t, func(t *testing.T, s *scriptedServer) {
+		cfg := s.config()
+		cfg.Heartbeat = time.Minute
+		m, _, c := s.wired(cfg)
+		m.cfg.Logs = &ranklog.Queue{} // without the goroutine that sends lines
+		c.fill(m)
+		fmt.Fprint(m.cfg.Logs, strings.Repeat(strings.Repeat("x", 1000)+"\n", 60))
+		const limit = 500 * time.Millisecond
+		began := time.Now()
+		m.sendLastLogs(t.Context(), limit)
+		if took := time.Since(began); took != limit {
+			t.Errorf("the last lines took %v, want %v", took, limit)
+		}
+		fail := failing(func() error { return m.Fail(t.Context(), "no label", "") }) // FAIL waits for the frame that has begun
+		lines := 0
+		for {
+			f := c.next()
+			if l, ok := f.(*protocol.LogFrame); ok {
+				lines += len(l.Lines)
+			}
+			if _, end := f.(*protocol.FailFrame); end {
+				break
+			}
+		}
+		c.send(&protocol.EpochEndFrame{Epoch: epochOf(1), Final: true, Cause: protocol.Cause{Kind: protocol.CauseGaveUp, Rank: 1, Why: "no label"}})
+		if err := fail(); err != nil {
+			t.Error(err)
+		}
+		if lines == 0 {
+			t.Error("the server got no lines")
+		}
+	})
+}
+
 // A rank without --log_to_server has no goroutine for lines, and sends none.
 func TestNoLinesWithoutTheOption(t *testing.T) {
 	scripted(t, func(t *testing.T, s *scriptedServer) {

@@ -128,22 +128,46 @@ func (m *Member) Report(p protocol.Progress) {
 
 // Fail ends the job on all ranks, and waits until the server has received it. The reason is for
 // people. The detail, at most 1,024 bytes, is for the programs of the other ranks; "": none.
+//
+// The time until the deadline of ctx limits the wait for the server, and counts from the end of the message's write. Log lines
+// before the message take up to half of that time. The write itself does not depend on ctx: a message that is sent in part
+// would end the connection.
 func (m *Member) Fail(ctx context.Context, reason, detail string) error {
 	if m.vwServer {
 		return nil // vw's server has no such message
 	}
+	limit := writeTimeout
+	if end, ok := ctx.Deadline(); ok {
+		limit = min(limit, time.Until(end))
+	}
 	m.sendEvents()
-	m.giveReason("this rank gives up", reason)
+	m.giveReason(ctx, min(lastLogs, limit/2), "this rank gives up", reason)
 	if err := m.write(&protocol.FailFrame{Epoch: m.epoch(), Reason: protocol.Clip(strings.Join(strings.Fields(reason), " "), protocol.MaxText), Detail: detail}); err != nil {
 		return m.writeError("end the job", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	within, cancel := renewed(ctx, limit)
 	defer cancel()
-	err := m.wait(ctx, "end the job", func() bool { return m.gotFinished })
+	err := m.wait(within, "end the job", func() bool { return m.gotFinished })
 	if m.Cause() != nil {
 		return nil // EPOCH_END: the server has received it, or another rank has failed before
 	}
 	return err
+}
+
+// renewed returns a context that ends after a time, or when ctx is cancelled. It does not end at the deadline of ctx.
+func renewed(ctx context.Context, within time.Duration) (context.Context, context.CancelFunc) {
+	cancelled, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			cancel(context.Cause(ctx))
+		}
+	})
+	limited, end := context.WithTimeout(cancelled, within)
+	return limited, func() {
+		stop()
+		end()
+		cancel(nil)
+	}
 }
 
 // SetLeaveReason sets the reason that Close sends to the server if this attempt leaves before the
@@ -176,10 +200,10 @@ func (m *Member) Close() error {
 	switch {
 	case ended:
 	case why == "closed":
-		m.sendLastLogs()
+		m.sendLastLogs(context.Background(), lastLogs)
 	default:
 		m.sendEvents()
-		m.giveReason("this rank leaves", why)
+		m.giveReason(context.Background(), lastLogs, "this rank leaves", why)
 	}
 	if !ended && m.write(&protocol.LeaveFrame{Epoch: m.epoch(), Reason: protocol.Clip(why, protocol.MaxText)}) == nil {
 		ctx, cancel := context.WithTimeout(context.Background(), leaveTimeout)

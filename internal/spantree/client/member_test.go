@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gvw-project/gvw/internal/monitor/events"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
@@ -175,6 +176,62 @@ func TestFail(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// The time that the caller of Fail grants the server counts from FAIL, also if the frames before it took longer.
+func TestFailWaitsFromItsFrame(t *testing.T) {
+	const patience, late = time.Second, 1500 * time.Millisecond // the server reads after the deadline of the call
+	for name, c := range map[string]struct {
+		answer time.Duration // after FAIL; 0: never
+		cancel time.Duration // of the call, after FAIL; 0: never
+		took   time.Duration
+		want   error
+	}{
+		"an answer in time":   {answer: 900 * time.Millisecond, took: late + 900*time.Millisecond},
+		"no answer":           {took: late + patience, want: context.DeadlineExceeded},
+		"a cancelled context": {cancel: 100 * time.Millisecond, took: late + 100*time.Millisecond, want: context.Canceled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			scripted(t, func(t *testing.T, s *scriptedServer) {
+				cfg := s.config()
+				cfg.Heartbeat = time.Minute
+				cfg.Events = events.New()
+				for n := range events.Capacity {
+					cfg.Events.Add(events.Event{Kind: events.Wait, Number: uint64(n), Peer: -1, Name: strings.Repeat("x", 200)}, time.Now())
+				}
+				m, _, session := s.wired(cfg)
+				session.fill(m)
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				if c.cancel == 0 {
+					ctx, cancel = context.WithTimeout(ctx, patience)
+					defer cancel()
+				}
+				began := time.Now()
+				fail := failing(func() error { return m.Fail(ctx, "no label", "") })
+				time.Sleep(late)
+				for {
+					if _, ok := session.next().(*protocol.FailFrame); ok {
+						break
+					}
+				}
+				switch {
+				case c.answer > 0:
+					time.Sleep(c.answer)
+					session.send(&protocol.EpochEndFrame{Epoch: epochOf(1), Final: true, Cause: protocol.Cause{Kind: protocol.CauseGaveUp, Rank: 1, Why: "no label"}})
+				case c.cancel > 0:
+					time.Sleep(c.cancel)
+					cancel()
+				}
+				if err := fail(); err != c.want {
+					t.Errorf("got %v, want %v", err, c.want)
+				}
+				if took := time.Since(began); took != c.took {
+					t.Errorf("Fail took %v, want %v", took, c.took)
+				}
+			})
+		})
+	}
 }
 
 // Close of a running member sends LEAVE with the reason, and waits at most leaveTimeout for the

@@ -5,11 +5,13 @@ package client
 import (
 	"io"
 	"net"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
+	"github.com/gvw-project/gvw/internal/monitor/ranklog"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
@@ -122,6 +124,23 @@ func (c *session) send(f protocol.Frame) {
 	b, err := protocol.AppendFrame(nil, f)
 	if err == nil {
 		_, err = c.conn.Write(b)
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// connBuffer is the capacity in bytes of a connection of package mem.
+const connBuffer = 64 << 10
+
+// fill fills the connection with frames of the member, except for less than a KiB. The member's next frames wait until the
+// test reads.
+func (c *session) fill(m *Member) {
+	c.t.Helper()
+	f := &protocol.LogFrame{Batch: ranklog.Batch{Lines: []string{strings.Repeat("x", 900)}}}
+	b, err := protocol.AppendFrame(nil, f)
+	for n := 0; err == nil && n < connBuffer/len(b); n++ {
+		err = m.write(f)
 	}
 	if err != nil {
 		c.t.Fatal(err)
