@@ -21,7 +21,7 @@ import (
 func (m *Member) joinVW(ctx context.Context) (*Wiring, error) {
 	// vw's server does not report missing ranks, so the error cannot name them.
 	within, cancel := context.WithTimeoutCause(ctx, m.cfg.StartTimeout, &protocol.StartError{
-		Job: m.cfg.Job, After: m.cfg.StartTimeout, Report: "the server is vw's own, which does not say which ranks are missing",
+		Job: m.cfg.Job, After: m.cfg.StartTimeout, Report: "the server is vw's own, which does not report missing ranks",
 	})
 	defer cancel()
 	var conn net.Conn

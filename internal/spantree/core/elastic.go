@@ -126,7 +126,7 @@ func (j *job) checkMembers(f *protocol.JoinFrame) *refusal {
 		return nil
 	}
 	if j.membership.Decided {
-		return refuse(protocol.AttemptFenced, "job %v runs without %s, but this attempt of rank %d knows it as without %s",
+		return refuse(protocol.AttemptFenced, "job %v runs without %s, but this attempt of rank %d joined it without %s",
 			j.id, protocol.RanksOrNone(j.membership.Excluded(j.total)), f.RankOrNone(), protocol.RanksOrNone(f.Members.Excluded(j.total)))
 	}
 	if missing := f.Members.Excluded(j.total); j.mixed() && len(missing) > 0 { // vw's tree needs all ranks

@@ -128,6 +128,6 @@ func (m *Machine) startVWStream(j *job, tree topo.Tree, all []*attempt) {
 	}
 	if j.native == 0 {
 		m.log(slog.LevelInfo, "job handed over to its vw workers", slog.String("job", j.id.String()))
-		m.remove(j, jobHanded, protocol.Cause{Rank: -1, Why: "its vw workers do not tell the server how they end"})
+		m.remove(j, jobHanded, protocol.Cause{Rank: -1, Why: "its vw workers do not report their end"})
 	}
 }

@@ -73,7 +73,7 @@ func (e *ElasticError) Error() string { return e.Field + ": " + e.Reason }
 // standbys. After the end it needs a run key, by which the server finds the finished run.
 func CheckElastic(policy OnLoss, runKey string) (faults []*ElasticError) {
 	if policy == Abort {
-		faults = append(faults, &ElasticError{"OnLoss", "an elastic job needs wait or shrink: attempts of excluded ranks become standbys"})
+		faults = append(faults, &ElasticError{"OnLoss", "an elastic job needs another policy than abort: attempts of excluded ranks become standbys"})
 	}
 	if runKey == "" {
 		faults = append(faults, &ElasticError{"Job.RunKey", "an elastic job needs a run key: a rank that joins after the end would start the job again"})

@@ -52,6 +52,8 @@ func TestCheckElastic(t *testing.T) {
 		{Wait, "", []string{"Job.RunKey"}},
 		{Wait, "run", nil},
 		{Shrink, "run", nil},
+		{Grow, "run", nil},
+		{Open, "run", nil},
 	} {
 		var got []string
 		for _, e := range CheckElastic(c.policy, c.runKey) {

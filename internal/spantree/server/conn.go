@@ -287,7 +287,7 @@ func (c *serverConn) handshake(frames *protocol.FrameReader) error {
 	case *protocol.CancelFrame:
 		c.s.apply(core.CancelRequested{Conn: c.id, From: c.from, Cancel: f})
 	default:
-		return c.refuse(&protocol.FrameError{Type: protocol.TypeOf(f), Err: errors.New("want JOIN, STATUS or CANCEL as the first frame")})
+		return c.refuse(&protocol.FrameError{Type: protocol.TypeOf(f), Err: errors.New("want JOIN, STATUS, LOG_REQUEST or CANCEL as the first frame")})
 	}
 	return nil
 }

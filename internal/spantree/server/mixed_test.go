@@ -263,7 +263,7 @@ func TestVWsOwnServerRefuses(t *testing.T) {
 	}
 	// vw's server does not report missing ranks.
 	_, err = first.Ready(t.Context(), protocol.Shard{})
-	if late := as[*protocol.StartError](t, err); !strings.Contains(late.Error(), "does not say which ranks are missing") {
+	if late := as[*protocol.StartError](t, err); !strings.Contains(late.Error(), "does not report missing ranks") {
 		t.Errorf("Ready: %v", late)
 	}
 	// It never frees the rank of a worker that has disconnected.
