@@ -29,7 +29,9 @@
 //     ends with its context. Close ends waits for the start, the next epoch and
 //     the end of the job with [ErrClosed], unless the job has ended before.
 //   - A member has a goroutine that reads, one that sends heartbeats, and one
-//     that watches for the silence of the server. All end with Close.
+//     that watches for the silence of the server. With JoinConfig.Clock there is
+//     one that sends the first CLOCK, and with JoinConfig.Logs one that sends
+//     log lines. All end with Close.
 //   - JoinConfig.Waiting and the methods of JoinConfig.Steps are called
 //     without a lock held, and must return at once.
 //   - A member of a job that recovers reconnects when it loses the server, for
@@ -46,5 +48,6 @@
 //
 // # Outside of jobs
 //
-// [Status] lists the jobs of a server, and [Cancel] ends one.
+// [Status] lists the jobs of a server, [Logs] returns the last log lines of
+// ranks, and [Cancel] ends a job.
 package client

@@ -65,7 +65,7 @@ type Member struct {
 	buf     []byte        // of the newest frames, reused; guarded by writing
 	stop    chan struct{} // closed by Close: ends the heartbeats
 	stopped sync.Once
-	work    sync.WaitGroup // the reader, the heartbeats and the watcher
+	work    sync.WaitGroup // the reader, the watcher, and the senders of heartbeats, CLOCK, events and log lines
 }
 
 // newMember starts the goroutines of a member that has joined over conn by a JOIN of this time.

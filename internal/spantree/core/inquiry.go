@@ -54,8 +54,8 @@ type FaultFound struct {
 
 func (FaultFound) action() {}
 
-// inquire asks the ranks of a job for their events. It returns nil if no rank can answer. c is the
-// cause as the server has seen it, and the lost rank is not asked. verdict announces VERDICT.
+// inquire asks the ranks of a job for their events. It returns nil if no rank can answer. e is the
+// evidence that the server has itself; the lost rank is not asked. verdict announces VERDICT.
 func (m *Machine) inquire(j *job, e cause.Evidence, verdict time.Duration) *inquiry {
 	able := func(a *attempt) bool {
 		return a.capabilities&protocol.CanSendEvents != 0 && m.Conns[a.conn] == a && (e.How != cause.Lost || a.rank != e.Rank)

@@ -70,7 +70,7 @@ type (
 		Fault events.Fault
 		Why   string
 	}
-	// ClientRefused is a client that has no valid secret or certificate. It has not told its rank.
+	// ClientRefused is a client that has no valid secret or certificate. Its rank is unknown.
 	ClientRefused struct {
 		From Endpoint
 		Why  string

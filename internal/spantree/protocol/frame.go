@@ -429,8 +429,8 @@ func (r *FrameReader) payload(size int) ([]byte, error) {
 	return r.buf, r.readFull(r.buf)
 }
 
-// ReadAhead lets one read return more than one frame. From now on no one else may read from R,
-// and R must not change. It is called between two frames.
+// ReadAhead lets one read return more than one frame. From now on only the FrameReader may read
+// from R, and R must not change. It is called between two frames.
 func (r *FrameReader) ReadAhead() { r.readsAhead, r.buf = true, nil }
 
 // readFull fills b as io.ReadFull does.

@@ -11,12 +11,13 @@ import (
 
 // Limits of EVENTS.
 const (
-	// MaxEvents is the number of events in a frame.
+	// MaxEvents limits the events in a frame, beside extraEvents.
 	MaxEvents = 400
 	// UnaskedEvents is the size in bytes of the events that a rank sends without being asked, such
 	// that a server without EVENTS skips the frame.
 	UnaskedEvents = smallFrame - eventsHeader
 
+	extraEvents  = 3 // room for the newest Epoch, Collective and Failure, which [events.Ring.Last] returns beyond its limit
 	eventsLimit  = 64 << 10
 	eventsHeader = 12 // bytes before the events
 	eventBytes   = 55 // of an event without its texts
@@ -48,12 +49,12 @@ func NewEvents(number uint64, all []events.Event, size int) *EventsFrame {
 			break
 		}
 	}
-	return &EventsFrame{Number: number, Events: all[max(first, len(all)-MaxEvents-3):]}
+	return &EventsFrame{Number: number, Events: all[max(first, len(all)-MaxEvents-extraEvents):]}
 }
 
 func (f *EventsFrame) code(c *wire.Coder) {
 	c.U64("number", &f.Number)
-	wire.List(c, "events", MaxEvents+3, eventBytes, &f.Events, func(c *wire.Coder, e *events.Event) {
+	wire.List(c, "events", MaxEvents+extraEvents, eventBytes, &f.Events, func(c *wire.Coder, e *events.Event) {
 		c.Nanos("ago", &e.Ago)
 		c.Nanos("took", &e.Took)
 		c.Flag("open", &e.Open)
@@ -70,9 +71,9 @@ func (f *EventsFrame) code(c *wire.Coder) {
 
 // CollectFrame (COLLECT) asks a rank for its last events.
 type CollectFrame struct {
-	Number  uint64 // from 1
-	Limit   uint32 // number of events
-	Verdict time.Duration
+	Number  uint64        // from 1
+	Limit   uint32        // number of events
+	Verdict time.Duration // time within which VERDICT follows the final EPOCH_END; 0: it does not follow
 }
 
 func (f *CollectFrame) code(c *wire.Coder) {

@@ -17,8 +17,8 @@ func (f *LogFrame) code(c *wire.Coder) {
 	c.Texts("lines", ranklog.MaxLines, ranklog.MaxLine, &f.Lines)
 }
 
-// LogRequestFrame (LOG_REQUEST) asks for the last lines of ranks, in place of STATUS. STATUS follows it, which a server answers
-// that has no LOG_REQUEST.
+// LogRequestFrame (LOG_REQUEST) asks for the last lines of ranks, instead of STATUS. STATUS follows it, for servers
+// without LOG_REQUEST, which answer that.
 type LogRequestFrame struct {
 	UniqueID uint64
 	RunKey   string

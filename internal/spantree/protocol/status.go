@@ -63,7 +63,7 @@ type JobStatus struct {
 	Joined     int         `json:"joined"`
 	Standbys   int         `json:"standbys,omitempty"` // attempts of ranks that other attempts hold
 	Spares     int         `json:"spares,omitempty"`   // attempts without a rank
-	OnLoss     string      `json:"on_loss,omitempty"`  // wait, shrink; "": abort
+	OnLoss     string      `json:"on_loss,omitempty"`  // wait, shrink, grow, open; "": abort
 	Removed    []int       `json:"removed,omitempty"`  // ranks without which the job continues
 	Vacant     []int       `json:"vacant,omitempty"`   // lost ranks that must be replaced
 	Refused    int         `json:"refused,omitempty"`  // attempts whose options or total differ from the job's

@@ -9,5 +9,5 @@ import (
 	"time"
 )
 
-// ackAge returns nothing: other systems do not tell when a connection was last acknowledged.
+// ackAge returns nothing: other systems do not report when a connection was last acknowledged.
 func ackAge(net.Conn) (age time.Duration, known bool) { return 0, false }

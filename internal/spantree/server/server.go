@@ -33,9 +33,9 @@ type Server struct {
 	listeners   map[net.Listener]bool
 	pending     map[string]int            // connections that have not registered, by address
 	handshaking []core.ConnID             // the same, oldest first; some have registered or ended since
+	waiting     int                       // number of connections that have not registered, without dropped ones
 	silent      []core.ConnID             // connections that the newest tick found silent, reused
 	probed      map[core.ConnID]time.Time // when the probes of those of them began
-	waiting     int                       // their number, without dropped ones
 	maxWaiting  int                       // limit of waiting: half of the descriptors of this process
 	budget      budget
 	last        core.ConnID
