@@ -96,8 +96,8 @@ func (j *job) place(rank int) (int, bool) {
 	return slices.BinarySearchFunc(j.inOrder, rank, func(a *attempt, rank int) int { return a.rank - rank })
 }
 
-// everybody returns all attempts of a job: holders by rank, then standbys, then spares.
-func (j *job) everybody() []*attempt {
+// attempts returns all attempts of a job: holders by rank, then standbys, then spares.
+func (j *job) attempts() []*attempt {
 	all := j.members()
 	for _, r := range sortedRanks(j.standbys) {
 		all = append(all, j.standbys[r]...)
@@ -121,7 +121,7 @@ func (j *job) find(rank int, number uint64) *attempt {
 // findSpare returns the attempt with this number that has joined as a spare. It may have a rank
 // without knowing it.
 func (j *job) findSpare(number uint64) *attempt {
-	all := j.everybody()
+	all := j.attempts()
 	if i := slices.IndexFunc(all, func(a *attempt) bool { return !a.vw && a.number == number }); i >= 0 {
 		return all[i]
 	}

@@ -51,7 +51,7 @@ func (m *Machine) check() {
 		case len(j.holders) == 0 && len(j.spares) == 0 && j.finish.receipt == 0 && j.phase != recovering && !m.inGracePeriod(j):
 			invariant.Fail("spantree: job %v has no members", j.id)
 		}
-		attempts += len(j.everybody())
+		attempts += len(j.attempts())
 	}
 	if attempts != len(m.Conns) {
 		invariant.Fail("spantree: %d connections, %d of them in jobs", len(m.Conns), attempts)

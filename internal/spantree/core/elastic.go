@@ -70,7 +70,7 @@ func (m *Machine) decideMembers(j *job) {
 		m.log(slog.LevelWarn, "job started without ranks", slog.String("job", j.id.String()), slog.String("missing", protocol.Ranks(missing)),
 			slog.Int("left", len(j.holders)), slog.String("after", j.startTimeout.String()))
 	}
-	for _, a := range j.everybody() {
+	for _, a := range j.attempts() {
 		if !a.vw && a.rank >= 0 {
 			m.send(a, &protocol.MembersFrame{Members: j.membership})
 		}

@@ -39,7 +39,7 @@ func (m *Machine) fail(j *job, why protocol.Cause) {
 		m.failures.Add(history.NewFailure(j.id, j.generation, j.total, awaits, over, m.Now))
 	}
 	q := m.inquireEnd(j, why, inquiryTimeout)
-	for _, a := range j.everybody() {
+	for _, a := range j.attempts() {
 		if !a.vw {
 			m.send(a, over)
 		}
@@ -57,7 +57,7 @@ func (m *Machine) remove(j *job, how outcome, why protocol.Cause) { m.removeExce
 // removeExcept is remove, and leaves connections open that an inquiry holds; nil: none.
 func (m *Machine) removeExcept(j *job, how outcome, why protocol.Cause, q *inquiry) {
 	m.ended(j, how, why)
-	for _, a := range j.everybody() {
+	for _, a := range j.attempts() {
 		if !q.hold(a.conn) {
 			m.do(CloseConn{a.conn})
 		}

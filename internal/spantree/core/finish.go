@@ -181,7 +181,7 @@ func (m *Machine) watchJournal(j *job) {
 func (m *Machine) finish(j *job) {
 	bye := &protocol.FinishedFrame{Epoch: j.epoch, Model: j.finish.model}
 	m.recordOutcome(j, bye)
-	for _, a := range j.everybody() {
+	for _, a := range j.attempts() {
 		if !a.vw {
 			m.send(a, bye)
 		}

@@ -28,8 +28,8 @@ const (
 	maxInquiries = 16
 	// inquiryEvents limits the events that all ranks of a job are asked for.
 	inquiryEvents = 16384
-	// strangerLasts is the time for which a refused client without credentials may explain a missing rank.
-	strangerLasts = 10 * time.Minute
+	// refusedClientLasts is the time for which a refused client without credentials may explain a missing rank.
+	refusedClientLasts = 10 * time.Minute
 	// leastEvents is the number of events that each rank is asked for at least.
 	leastEvents = 8
 )
@@ -111,7 +111,7 @@ func (m *Machine) missingRanks(j *job) map[int]string {
 			missing[r] = "it left: " + d.why
 		} else if j.refusals.count > 0 {
 			missing[r] = "an attempt was refused: " + j.refusals.newest
-		} else if s := m.stranger; !s.at.IsZero() && m.Now.Sub(s.at) < strangerLasts {
+		} else if s := m.refusedClient; !s.at.IsZero() && m.Now.Sub(s.at) < refusedClientLasts {
 			missing[r] = fmt.Sprintf("a client at %s was refused %v ago: %s", s.host, m.Now.Sub(s.at).Round(time.Second), s.why)
 		}
 	}

@@ -181,8 +181,8 @@ type Machine struct {
 	refused        history.Refusals
 	failures       history.Failures
 	logs           ranklog.Store[protocol.Job]
-	stranger       stranger  // the newest client without valid credentials
-	graceUntil     time.Time // end of the grace period of jobs that are opened before it; see BeginGrace
+	refusedClient  refusedClient // the newest client without valid credentials
+	graceUntil     time.Time     // end of the grace period of jobs that are opened before it; see BeginGrace
 	draining       bool
 	receipts       uint64 // the newest receipt
 	phaseChanges   phaseChanges
@@ -217,8 +217,8 @@ func (m *Machine) Read(now time.Time) {
 	}
 }
 
-// stranger is a client without valid credentials. It may be a rank for which a job waits.
-type stranger struct {
+// refusedClient is a client without valid credentials. It may be a rank for which a job waits.
+type refusedClient struct {
 	host, why string
 	at        time.Time // zero: there was none
 }
@@ -256,7 +256,7 @@ func (m *Machine) Step(now time.Time, ev Event) []action {
 			m.lose(a, ev.Fault, ev.Why)
 		}
 	case ClientRefused:
-		m.stranger = stranger{host: ev.From.Host, why: ev.Why, at: m.Now}
+		m.refusedClient = refusedClient{host: ev.From.Host, why: ev.Why, at: m.Now}
 	case TimePassed:
 		m.onTick(ev)
 	case DrainRequested:
@@ -351,7 +351,7 @@ func (m *Machine) onTick(ev TimePassed) {
 	m.logs.Expire(m.wall, m.RememberFor)
 	m.endInquiries()
 	for _, j := range slices.Clone(m.order) {
-		for _, a := range j.everybody() {
+		for _, a := range j.attempts() {
 			a.kernelAck = ev.Acked[a.conn]
 			switch {
 			case j.phase == failed || m.Conns[a.conn] != a:
@@ -389,7 +389,7 @@ const probeFor = 5 * time.Second
 // Silent appends the connections of the ranks that will soon be lost by their silence.
 func (m *Machine) Silent(dst []ConnID) []ConnID {
 	for _, j := range m.order {
-		for _, a := range j.everybody() {
+		for _, a := range j.attempts() {
 			if from := max(a.lostAfter/2, a.lostAfter-probeFor); !a.vw && m.Now.Sub(a.lastFrame) > from && m.Conns[a.conn] == a {
 				dst = append(dst, a.conn)
 			}

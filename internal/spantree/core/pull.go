@@ -174,7 +174,7 @@ func (m *Machine) evictStranded(a *attempt) {
 // clearCutOffs forgets the reported transfers: since then, ranks have completed a step.
 func (j *job) clearCutOffs() {
 	j.evictions.stranded = nil
-	for _, a := range j.everybody() {
+	for _, a := range j.attempts() {
 		a.cutOff = nil
 	}
 }
@@ -265,7 +265,7 @@ func (m *Machine) reopen(j *job) {
 			c = v.cause
 		}
 	}
-	for _, a := range j.everybody() {
+	for _, a := range j.attempts() {
 		a.pullsFrom = nil
 		// A newer generation that waited while the older one delivered is needed now.
 		j.generation = max(j.generation, a.generation)

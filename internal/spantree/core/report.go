@@ -267,7 +267,7 @@ func (m *Machine) Status() protocol.ServerStatus {
 		if j.traffic != nil {
 			js.Traffic = j.traffic.Clone()
 		}
-		for _, a := range j.everybody() {
+		for _, a := range j.attempts() {
 			js.Ranks = append(js.Ranks, a.status(m.Now))
 			if !a.isHolder && a.rank >= 0 {
 				js.Standbys++
@@ -334,7 +334,7 @@ func (m *Machine) MemoryUse() (n int64) {
 		for _, f := range j.finish.files {
 			n += protocol.FileBytes + int64(len(f.File))
 		}
-		for _, a := range j.everybody() {
+		for _, a := range j.attempts() {
 			n += a.memoryUse()
 		}
 	}

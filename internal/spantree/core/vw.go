@@ -120,7 +120,7 @@ func (m *Machine) startVWStream(j *job, tree topo.Tree, all []*attempt) {
 			m.forget(a)
 		}
 	}
-	for _, a := range j.everybody() {
+	for _, a := range j.attempts() {
 		if !a.isHolder {
 			m.send(a, &protocol.RefusedFrame{Code: protocol.RankHeld, Reason: "vw workers are in the job: it cannot use a standby"})
 			m.lose(a, events.FaultDropped, "vw workers are in the job")
