@@ -84,23 +84,20 @@ func (m *Machine) onJoin(ev JoinReceived) {
 		m.advance(j)
 		return
 	}
-	joined := &protocol.JoinedFrame{Attempt: a.number, LostAfter: a.lostAfter, Seen: protocol.Clip(ev.From.Host, protocol.MaxHost), Members: j.membership}
 	if a.rank < 0 {
-		m.keepSpare(a, joined)
+		m.keepSpare(a)
 		return
 	}
 	// jobOfJoin has refused the attempt unless the rank is free or may have standbys.
 	if j.recovers() && !j.free(a.rank) {
 		m.standBy(a)
-		joined.Joined = uint32(j.accountedFor())
-		m.send(a, joined)
+		m.send(a, a.joinedFrame())
 		m.replaceOnEvictedHost(a)
 		m.notifyStandbys(j, a.rank)
 		return
 	}
 	m.admit(a)
-	joined.Joined = uint32(j.accountedFor())
-	m.send(a, joined)
+	m.send(a, a.joinedFrame())
 	m.decideMembers(j)
 }
 

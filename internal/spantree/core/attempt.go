@@ -64,6 +64,14 @@ func (a *attempt) attrs() []slog.Attr {
 	return []slog.Attr{slog.String("job", a.job.id.String()), rank, slog.String("host", a.host)}
 }
 
+// joinedFrame returns the JOINED that answers the attempt now.
+func (a *attempt) joinedFrame() *protocol.JoinedFrame {
+	return &protocol.JoinedFrame{
+		Attempt: a.number, LostAfter: a.lostAfter, Joined: uint32(a.job.accountedFor()), Seen: protocol.Clip(a.from.Host, protocol.MaxHost),
+		Members: a.job.membership,
+	}
+}
+
 // epochState is the state of a native attempt in the epochs of its job.
 type epochState struct {
 	isHolder   bool

@@ -39,13 +39,18 @@ func (m *Machine) lose(a *attempt, f events.Fault, why string) {
 	}
 }
 
+// depart records the end of the attempt that was the holder of its rank.
+func (m *Machine) depart(a *attempt, f events.Fault, why string) {
+	a.job.departed[a.rank] = departure{host: a.host, fault: f, why: why, at: m.Now}
+}
+
 // leaveFilling frees a rank of a job that fills. The wiring remains valid: another attempt of the
 // rank gets the same place in the tree.
 func (m *Machine) leaveFilling(a *attempt, f events.Fault, why string) {
 	j := a.job
 	m.do(CloseConn{a.conn})
 	m.forget(a)
-	j.departed[a.rank] = departure{host: a.host, fault: f, why: why, at: m.Now}
+	m.depart(a, f, why)
 	m.promote(j, a.rank)
 	m.wire(j)
 	m.closeEmpty(j)
@@ -68,14 +73,14 @@ func (m *Machine) loseHolder(a *attempt, f events.Fault, why string) {
 		m.do(CloseConn{a.conn})
 		j.keepLease(a)
 		m.forget(a)
-		j.departed[a.rank] = departure{host: a.host, fault: f, why: why, at: m.Now}
+		m.depart(a, f, why)
 		return
 	}
 	if j.phase == ending && a.complete && len(a.owed) == 0 {
 		m.log(slog.LevelInfo, "rank left after its work was done", append(a.attrs(), slog.String("why", why))...)
 		m.do(CloseConn{a.conn})
 		m.forget(a)
-		j.departed[a.rank] = departure{host: a.host, fault: f, why: why, at: m.Now}
+		m.depart(a, f, why)
 		// Ranks that are not COMPLETE may still need it.
 		m.endEpoch(j, lossOf(a, f, why))
 		m.afterLoss(j, a)
@@ -99,7 +104,7 @@ func (m *Machine) vacate(a *attempt, f events.Fault, why string) protocol.Cause 
 	}
 	m.forget(a)
 	c := lossOf(a, f, why)
-	j.departed[a.rank] = departure{host: a.host, fault: f, why: why, at: m.Now}
+	m.depart(a, f, why)
 	if j.noAttempts() {
 		j.wiring.shards = nil // no attempt is left whose sums depend on these data
 	}

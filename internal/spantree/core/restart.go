@@ -106,7 +106,7 @@ func (m *Machine) reconnect(a *attempt, ev JoinReceived) {
 	a.conn, a.from, a.lastFrame, a.ackedAt, a.sentHolder = ev.Conn, ev.From, m.Now, m.Now, 0
 	a.advertise, a.port = f.AdvertiseHost, f.Port
 	m.Conns[a.conn] = a
-	m.send(a, &protocol.JoinedFrame{Attempt: a.number, LostAfter: a.lostAfter, Joined: uint32(j.accountedFor()), Seen: protocol.Clip(ev.From.Host, protocol.MaxHost), Members: j.membership})
+	m.send(a, a.joinedFrame())
 	if f.Spare() && a.rank >= 0 {
 		m.send(a, &protocol.AssignFrame{Rank: a.rank})
 	}
@@ -180,7 +180,7 @@ func (m *Machine) rejoin(a *attempt, f *protocol.JoinFrame) *refusal {
 	j.readyCount++
 	a.readyOrder = j.readyCount
 	m.admit(a)
-	m.send(a, &protocol.JoinedFrame{Attempt: a.number, LostAfter: a.lostAfter, Joined: uint32(j.accountedFor()), Seen: protocol.Clip(a.from.Host, protocol.MaxHost), Members: j.membership})
+	m.send(a, a.joinedFrame())
 	_, vacant := j.losses.vacant[a.rank]
 	if !current || j.phase == recovering || j.phase == ending && vacant {
 		m.sendEpochEnd(a, &protocol.EpochEndFrame{Epoch: a.wired, Cause: cmp.Or(j.lastEnd.cause, protocol.Cause{Kind: protocol.CauseLost, Rank: -1, Why: "the epoch is over"})})

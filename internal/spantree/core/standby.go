@@ -170,14 +170,13 @@ func allowedFromSpare(f protocol.Frame) bool {
 }
 
 // keepSpare admits a spare, which may get a rank at once.
-func (m *Machine) keepSpare(a *attempt, joined *protocol.JoinedFrame) {
+func (m *Machine) keepSpare(a *attempt) {
 	j := a.job
 	j.spares = append(j.spares, a)
 	m.Conns[a.conn] = a
 	j.changes++
 	m.log(slog.LevelInfo, "spare joined", append(a.attrs(), slog.Int("spares", len(j.spares)))...)
-	joined.Joined = uint32(j.accountedFor())
-	m.send(a, joined)
+	m.send(a, a.joinedFrame())
 	if !m.inGracePeriod(j) {
 		m.assignAll(j)
 	}
