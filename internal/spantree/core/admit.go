@@ -53,25 +53,9 @@ func (m *Machine) onJoin(ev JoinReceived) {
 		m.refuse(ev, no)
 		return
 	}
-	a := &attempt{
-		conn: ev.Conn, job: j, rank: f.RankOrNone(), number: f.Attempt, from: ev.From, host: f.Host,
-		advertise: f.AdvertiseHost, port: f.Port, hasPort: true, capabilities: f.Capabilities, version: f.Version,
-		lastFrame: m.Now, lostAfter: f.LostAfter, epochState: epochState{generation: f.Generation, ackedAt: m.Now},
-	}
-	if a.host == "" {
-		a.host = ev.From.Host
-	}
-	if a.lostAfter == 0 {
-		a.lostAfter = m.LostAfter
-	}
-	// A rank is silent between two heartbeats. The limit is at least two intervals, so that one
-	// delayed heartbeat is no loss.
-	a.lostAfter = min(max(a.lostAfter, 2*f.Heartbeat), m.IdleFor)
-	if !j.configured() { // the first native attempt sets the agreement
-		j.policy, j.replaceTimeout, j.slowFactor = f.OnLoss, cmp.Or(f.ReplaceTimeout, m.ReplaceTimeout), f.SlowFactor
-		j.options, j.digest, j.generation, j.owner = f.Options, f.OptionsSHA256, f.Generation, f.Owner
-		j.startTimeout = f.Elastic
-		m.rename(j, f.Job())
+	a := m.newAttempt(ev, j)
+	if !j.configured() {
+		m.configure(j, f)
 	}
 	m.learnMembers(j, f)
 	// The job's state before the restart comes from the attempts that report it, so such an attempt is not admitted
@@ -101,6 +85,27 @@ func (m *Machine) onJoin(ev JoinReceived) {
 	m.decideMembers(j)
 }
 
+// newAttempt returns the attempt that JOIN describes, which the job does not have yet.
+func (m *Machine) newAttempt(ev JoinReceived, j *job) *attempt {
+	f := ev.Join
+	return &attempt{
+		conn: ev.Conn, job: j, rank: f.RankOrNone(), number: f.Attempt, from: ev.From, host: cmp.Or(f.Host, ev.From.Host),
+		advertise: f.AdvertiseHost, port: f.Port, hasPort: true, capabilities: f.Capabilities, version: f.Version, lastFrame: m.Now,
+		// A rank is silent between two heartbeats. The limit is at least two intervals, so that one
+		// delayed heartbeat is no loss.
+		lostAfter:  min(max(cmp.Or(f.LostAfter, m.LostAfter), 2*f.Heartbeat), m.IdleFor),
+		epochState: epochState{generation: f.Generation, ackedAt: m.Now},
+	}
+}
+
+// configure sets the agreement of a job to that of its first native attempt.
+func (m *Machine) configure(j *job, f *protocol.JoinFrame) {
+	j.policy, j.replaceTimeout, j.slowFactor = f.OnLoss, cmp.Or(f.ReplaceTimeout, m.ReplaceTimeout), f.SlowFactor
+	j.options, j.digest, j.generation, j.owner = f.Options, f.OptionsSHA256, f.Generation, f.Owner
+	j.startTimeout = f.Elastic
+	m.rename(j, f.Job())
+}
+
 // sendEnd sends an attempt the end of its job, EPOCH_END or FINISHED.
 func (m *Machine) sendEnd(ev JoinReceived, end protocol.Frame) {
 	m.do(SendFrame{ev.Conn, &protocol.JoinedFrame{Attempt: ev.Join.Attempt, LostAfter: ev.Join.LostAfter}})
@@ -123,30 +128,35 @@ func (m *Machine) refuse(ev JoinReceived, no *refusal) {
 	m.do(CloseConn{ev.Conn})
 }
 
-// jobOfJoin returns the job that JOIN is for, or a refusal; neither if there is no such job. The checks of the frame
-// itself and of finished runs come first, so that an attempt that they refuse neither opens nor ends a job.
-func (m *Machine) jobOfJoin(ev JoinReceived) (*job, *refusal) {
-	f := ev.Join
+// checkJoin refuses a JOIN whose values contradict each other or the limits of the server.
+func (m *Machine) checkJoin(f *protocol.JoinFrame) *refusal {
 	if f.OptionsSHA256 != sha256.Sum256([]byte(f.Options)) {
-		return nil, refuse(protocol.Malformed, "options_sha256 is not the digest of the options %q", protocol.Clip(f.Options, 200))
+		return refuse(protocol.Malformed, "options_sha256 is not the digest of the options %q", protocol.Clip(f.Options, 200))
 	}
 	if f.OnLoss > protocol.Open {
-		return nil, refuse(protocol.Malformed, "%v: want 0 (abort), 1 (wait), 2 (shrink), 3 (grow) or 4 (open)", f.OnLoss)
+		return refuse(protocol.Malformed, "%v: want 0 (abort), 1 (wait), 2 (shrink), 3 (grow) or 4 (open)", f.OnLoss)
 	}
 	if f.OnLoss == protocol.Open && f.Elastic == 0 {
-		return nil, refuse(protocol.Malformed, "an open job is elastic: want a time after which it starts without missing ranks")
+		return refuse(protocol.Malformed, "an open job is elastic: want a time after which it starts without missing ranks")
 	}
 	rank := uint64(f.Rank)
 	if f.Spare() {
 		if no := checkSpare(f); no != nil {
-			return nil, no
+			return no
 		}
 		rank = 0
 	}
 	if no := m.checkRank(rank, uint64(f.Total)); no != nil {
-		return nil, no
+		return no
 	}
-	if no := checkElastic(f); no != nil {
+	return checkElastic(f)
+}
+
+// jobOfJoin returns the job that JOIN is for, or a refusal; neither if there is no such job. The checks of the frame
+// itself and of finished runs come first, so that an attempt that they refuse neither opens nor ends a job.
+func (m *Machine) jobOfJoin(ev JoinReceived) (*job, *refusal) {
+	f := ev.Join
+	if no := m.checkJoin(f); no != nil {
 		return nil, no
 	}
 	if no := m.checkFinished(f); no != nil {
