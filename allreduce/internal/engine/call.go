@@ -4,6 +4,7 @@ package engine
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -156,11 +157,14 @@ const (
 	fnvPrime  = 1099511628211
 )
 
-// checkCall checks the length of the wire form of a CallID. Ranks compare
+// checkCall checks the length of the wire form of a CallID, and its number. Ranks compare
 // the digest of a call, and decode the call only to describe a difference.
 func checkCall(wire []byte) error {
 	if len(wire) < CallFixed || wire[44] > callName || wire[45] > kernels.MaxOwnName || len(wire) != CallFixed+int(wire[44])+int(wire[45]) {
 		return fmt.Errorf("the header of a collective has %d bytes, want %d, a name of at most %d and an operation's of at most %d", len(wire), CallFixed, callName, kernels.MaxOwnName)
+	}
+	if callSeq(wire) == 0 { // the number of an engine that has had no collective yet
+		return errors.New("the header of a collective has the number 0, want 1 or more")
 	}
 	return nil
 }
