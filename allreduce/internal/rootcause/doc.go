@@ -28,6 +28,9 @@
 //
 // # Limits
 //
-// Without recovery Resolve takes at most causeTimeout and twice reportTimeout. With recovery it
-// takes Patience in addition. The end of ctx, or of the group, ends both waits.
+// Without recovery Resolve takes at most causeTimeout and three times reportTimeout: the report of
+// the edge, the wait for the cause, the report of the failure and the wait for the end of the job.
+// With recovery it takes at most DetailTimeout, Patience and twice reportTimeout. The end of ctx, or
+// of the group, ends the waits for the server's decision. The report of the failure still takes up to
+// reportTimeout.
 package rootcause

@@ -112,7 +112,7 @@ func (r *Resolver) arbitrate(ctx context.Context, f *engine.Failure) *engine.Fai
 		if f.Ask != 0 && !r.Server.Ask(within, peer, r.Call(), f.Ask, f.Reason()) {
 			r.Log.Warn("the server has not acknowledged the report of a failed edge: it may be restarting", "rank", r.Rank, "edge to", peer, "fault", f.Reason())
 		}
-		if r.await(ctx, askInterval) || r.leaves() {
+		if r.await(within, askInterval) || r.leaves() {
 			break
 		}
 	}

@@ -70,10 +70,13 @@ func (s *fakeServer) Ask(_ context.Context, peer int, call uint64, fault protoco
 	return true
 }
 
+// patience is no multiple of askInterval: the last wait for a decision is shorter than the others.
+const patience = 65 * time.Second
+
 func resolver(s *fakeServer, recovers bool) *Resolver {
 	r := &Resolver{
 		Rank: self, Recovers: recovers, OnLoss: protocol.Abort, Server: s, Wiring: &client.Wiring{Epoch: protocol.Epoch{Term: 1, N: 1}},
-		Call: func() uint64 { return 17 }, Patience: time.Minute, Closing: make(chan struct{}), Log: slog.New(slog.DiscardHandler),
+		Call: func() uint64 { return 17 }, Patience: patience, Closing: make(chan struct{}), Log: slog.New(slog.DiscardHandler),
 	}
 	if recovers {
 		r.OnLoss = protocol.Wait
@@ -168,6 +171,11 @@ func TestResolve(t *testing.T) {
 			func(s *fakeServer) { s.lost = errors.New("connection refused") },
 			4, false, DetailTimeout,
 			[]string{failed},
+		},
+		{
+			"the server never decides", true, brokenEdge(), func(*fakeServer) {},
+			4, false, DetailTimeout + patience + reportTimeout,
+			[]string{asked, asked, asked, asked, asked, asked, asked, failed},
 		},
 		{
 			"corrupt bytes are reported with their sender", true,
