@@ -53,6 +53,9 @@ func (g *Group) Done(ctx context.Context) error {
 // rank, and returns when all files of all ranks are delivered. deliver makes the file final
 // and returns the SHA-256 of its bytes. owes has at most 16 names, each of UTF-8 and up to 1024 bytes.
 //
+// On rank 0 Finish then removes the checkpoints. If ctx ends meanwhile, it logs that they are kept and returns nil.
+// Close waits for the call of the file system that is under way.
+//
 // vw's protocol has no such end: in a job with vw workers, and in a Local one, Finish waits
 // for no rank. No collective may be called after Finish.
 func (g *Group) Finish(ctx context.Context, digest [32]byte, owes []string, deliver func(ctx context.Context, file string) ([32]byte, error)) error {
@@ -101,7 +104,7 @@ func (g *Group) Finish(ctx context.Context, digest [32]byte, owes []string, deli
 	if err := g.member.Finish(ctx); err != nil {
 		return g.atTheEnd("waiting until all files are delivered", err)
 	}
-	g.steps.Clear()
+	g.steps.Clear(ctx)
 	return nil
 }
 

@@ -66,6 +66,8 @@ var waits = map[string]wait{
 	"allreduce/internal/recovery: Steps.load lock":         {ends: asked, why: "only the start of this rank needs the state; the file system has its own limits"},
 	"allreduce/internal/recovery: Steps.write receive":     {ends: local, why: "this goroutine has sent the value that it receives"},
 	"allreduce/internal/recovery: Steps.Wait join":         {ends: asked, why: "the file system has its own limits; a lease of the server is waited for briefly"},
+	"allreduce/internal/recovery: Steps.clear select":      {ends: asked, why: "the context of Group.Finish ends it; the file system has its own limits"},
+	"allreduce/internal/recovery: Steps.clear send":        {ends: local, why: "the channel has room for one error"},
 	"allreduce/internal/engine: FlightRecorder.Close join": {ends: short, by: "traceWithin"},
 
 	// The server's client.

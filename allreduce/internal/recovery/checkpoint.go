@@ -169,24 +169,39 @@ func (s *Steps) load(w *client.Wiring) error {
 }
 
 // Clear removes the checkpoints of a job that has finished. It ends the write of one, and waits for the call of the
-// file system that is under way.
-func (s *Steps) Clear() {
+// file system that is under way. If ctx ends first, the checkpoints stay.
+func (s *Steps) Clear(ctx context.Context) {
 	if !s.keepsCheckpoints() {
 		return
 	}
 	s.finish(errFinished)
+	if err := s.clear(ctx); err != nil {
+		s.cfg.Log.Warn("checkpoints of a finished job not removed", "rank", s.cfg.Rank, "error", err)
+	}
+}
+
+// clear removes the checkpoints once no write is under way. Wait also waits for a removal that is under way when
+// ctx ends.
+func (s *Steps) clear(ctx context.Context) error {
 	ticker := time.NewTicker(engine.SayEvery)
 	defer ticker.Stop()
-	for began, written := time.Now(), false; !written; { // the last one may be under way: Close waits for it, too
+	for began, written := time.Now(), false; !written; {
 		select {
 		case s.saving <- struct{}{}:
 			written = true
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for the last checkpoint to be written: %w", context.Cause(ctx))
 		case <-ticker.C:
 			s.cfg.Log.Warn("waiting for the last checkpoint to be written", "rank", s.cfg.Rank, "since", time.Since(began).Round(time.Second))
 		}
 	}
 	// s.saving stays full, so that a copy that was made meanwhile is never written.
-	if err := s.cfg.Checkpoints.Clear(); err != nil {
-		s.cfg.Log.Warn("cannot remove the checkpoints of a job that has finished", "rank", s.cfg.Rank, "error", err)
+	removed := make(chan error, 1)
+	s.work.Go(func() { removed <- s.cfg.Checkpoints.Clear() })
+	select {
+	case err := <-removed:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("waiting for the removal: %w", context.Cause(ctx))
 	}
 }

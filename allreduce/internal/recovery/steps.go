@@ -27,7 +27,7 @@ import (
 type Steps struct {
 	cfg  Config
 	job  Job
-	work sync.WaitGroup // checkpoints
+	work sync.WaitGroup // writes and removals of checkpoints
 	acks acks
 
 	recovers atomic.Bool     // set before the first epoch
@@ -85,7 +85,7 @@ func (s *Steps) SetState(m State) {
 // Running reports whether SetState was called. A rank fetches what it lacks only for a machine.
 func (s *Steps) Running() bool { return s.machine != nil }
 
-// Wait waits until no checkpoint is written any more.
+// Wait waits until no checkpoint is written or removed any more.
 func (s *Steps) Wait() { s.work.Wait() }
 
 // Position returns how far this rank is.
