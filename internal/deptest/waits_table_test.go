@@ -31,6 +31,7 @@ var waits = map[string]wait{
 	"allreduce/internal/engine: Engine.InterHost lock": {ends: local, why: "progress sends to Done, which has room for one"},
 	"allreduce/internal/engine: Engine.begin lock":     {ends: local, why: "progress sends to Done, which has room for one"},
 	"allreduce/internal/engine: Engine.progress send":  {ends: local, why: "Done has room for one, and a collective ends once"},
+	"allreduce/internal/engine: Engine.Finish join":    {ends: short, by: "FlushWithin"},
 	"allreduce/internal/engine: Engine.Join join":      {ends: joined, why: "a failed or finished engine ends its driver and its watchdog"},
 
 	// Links: the owner of a set of links ends their waits, as the watchdog of an engine does.

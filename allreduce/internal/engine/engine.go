@@ -41,7 +41,8 @@ type Engine struct {
 	Segments     shm.Segments
 	Address      func(rank int) string // returns the address of a rank, "" in a job with vw workers; nil: none is known
 	dog          watchdog
-	Watchs       sync.WaitGroup // the watch
+	watches      sync.WaitGroup // Watch
+	failing      sync.WaitGroup // calls of Fail that have failed the engine
 
 	// Under the lock of the set.
 	edges   map[int]*Edge // by the rank at the other end
@@ -296,13 +297,15 @@ func (en *Engine) giveUp(ctx context.Context) {
 }
 
 // Fail ends everything, for the first reason that is given. from is the link that
-// brought the failure; nil: none. All other links send it to their peers.
+// brought the failure; nil: none. All other links send it to their peers. Fail does nothing when Ending is set.
 func (en *Engine) Fail(f *Failure, from *link.Link) {
 	en.Mu.Lock()
 	if en.Stopped() {
 		en.Mu.Unlock()
 		return
 	}
+	en.failing.Add(1) // before Ending is set, so that Finish waits
+	defer en.failing.Done()
 	en.Failure = f
 	en.Where = en.Here()
 	if en.Active {
@@ -346,7 +349,7 @@ func (en *Engine) FailClosed() {
 }
 
 // Finish ends the edges. From now on the end of an edge is no failure. A collective that is under way
-// fails, so that its caller returns.
+// fails, so that its caller returns. After Finish OnFail is not called any more.
 func (en *Engine) Finish() {
 	en.Mu.Lock()
 	if en.Active && !en.Stopped() {
@@ -358,13 +361,14 @@ func (en *Engine) Finish() {
 	en.Wake()
 	en.Mu.Unlock()
 	en.Driver.Stop()
+	en.failing.Wait()
 	en.Join()
 }
 
 // Join waits until all goroutines of the engine have ended.
 func (en *Engine) Join() {
 	en.Driver.Wait()
-	en.Watchs.Wait()
+	en.watches.Wait()
 }
 
 // CallNumber returns the number of the collective that is under way, or was last.

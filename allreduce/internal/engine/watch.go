@@ -33,6 +33,15 @@ type watchdog struct {
 	left  time.Time // when that was noticed
 }
 
+// StartWatch starts Watch in the background, unless the engine has stopped. Join waits for it.
+func (en *Engine) StartWatch(stop <-chan struct{}) {
+	en.Mu.Lock()
+	defer en.Mu.Unlock()
+	if !en.Stopped() {
+		en.watches.Go(func() { en.Watch(stop) })
+	}
+}
+
 // Watch checks the collective under way until the job ends. It has two limits. A wait for a rank
 // that has not entered the collective is bounded only by MaxWait, as long as the server
 // watches that rank: it may still compute. When both ranks have entered and no byte

@@ -119,7 +119,7 @@ func (e *Epoch) HandOver(ctx context.Context) error {
 	if err := m.HandOver(e.attach); err != nil {
 		return e.stopped(ctx, err)
 	}
-	en.Watchs.Go(func() { en.Watch(e.done) })
+	en.StartWatch(e.done)
 	return nil
 }
 

@@ -157,8 +157,9 @@ func New(cfg Config, job Job) *Epoch {
 }
 
 // Wire makes e the epoch of w among the live ranks. later means that this process was in another epoch
-// before. It opens no connections.
+// before. It opens no connections. The caller then calls Start, for which End waits.
 func (e *Epoch) Wire(w *client.Wiring, live members.Set, later bool) {
+	e.work.Add(1) // watchEnd
 	e.Wiring, e.Live = w, live
 	if w.Ending {
 		return
@@ -183,7 +184,12 @@ func (e *Epoch) Wire(w *client.Wiring, live members.Set, later bool) {
 }
 
 // Start waits for the end of a wired epoch in the background.
-func (e *Epoch) Start() { e.work.Go(e.watchEnd) }
+func (e *Epoch) Start() {
+	go func() {
+		defer e.work.Done()
+		e.watchEnd()
+	}()
+}
 
 // Stream reports whether vw workers are in the job.
 func (e *Epoch) Stream() bool { return e.Wiring != nil && e.Wiring.Stream }
@@ -204,7 +210,9 @@ func (e *Epoch) End() (left *shm.Segment) {
 	e.ending.Do(func() { close(e.done) })
 	if e.Conns != nil {
 		e.Conns.Close()
-		e.Engine.Finish()
+	}
+	e.Engine.Finish() // from here on no failure begins new work
+	if e.Conns != nil {
 		e.Engine.Mu.Lock()
 		e.Engine.Flush()
 		e.Engine.Mu.Unlock()

@@ -131,14 +131,14 @@ func (e *Epoch) Fail(ctx context.Context, err error) {
 		return
 	}
 	en := &e.Engine
+	en.Fail(f, nil)
 	en.Mu.Lock()
-	ending := en.Ending && en.Failure == nil
+	failed := en.Failure != nil
 	en.Mu.Unlock()
-	if ending {
+	if !failed { // Ending is set
 		e.report(f) // the others only wait for its FINISHED
 		return
 	}
-	en.Fail(f, nil)
 	select {
 	case <-e.resolved:
 	case <-ctx.Done():
