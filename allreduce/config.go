@@ -250,7 +250,7 @@ func serverAddress(server string) string {
 	return net.JoinHostPort(host, strconv.Itoa(protocol.DefaultPort))
 }
 
-// checkServer reports whether server is host or host:port. An IPv6 address needs brackets
+// checkServer returns an error unless server is host or host:port. An IPv6 address needs brackets
 // only before a port.
 func checkServer(server string) error {
 	host, _, err := net.SplitHostPort(serverAddress(server))
@@ -365,8 +365,8 @@ func (c Config) agreed() string {
 	return strings.TrimLeft(options, " ")
 }
 
-// join returns the part that the server's client needs. Its fields have the same names, units and
-// zero values here and there, which a test checks.
+// join returns the part that the server's client needs. Its fields, except Elastic, have the same names, units
+// and zero values in both, which a test checks.
 func (c Config) join() client.JoinConfig {
 	j := c.mesh().Join(client.JoinConfig{
 		Server: c.Server, Owner: c.Owner, Spare: c.Spare, Generation: c.Generation,

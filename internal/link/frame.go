@@ -12,7 +12,7 @@ import (
 
 // The rank that dials sends a hello. The other rank answers with its own hello and a proof (32 bytes)
 // that it has the token of the epoch, and the job's secret if there is one. Then the dialling
-// rank sends such a proof, too (auth.Key.Greet).
+// rank sends such a proof, too (auth.Key.Initiate and Respond).
 //
 // After this handshake, each direction of a link is a sequence of frames, little-endian:
 //

@@ -106,7 +106,7 @@ func (c Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Tagged reports whether frames between ranks have tags in place of checksums. They have with
+// Tagged reports whether frames between ranks have tags instead of checksums. They have tags with
 // a secret, except under TLS, which authenticates every record itself.
 func (c Config) Tagged() bool {
 	return c.Credentials != nil && c.Credentials.Secret != nil && c.Credentials.TLS == nil && !c.NoTags

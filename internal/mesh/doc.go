@@ -49,6 +49,6 @@
 // Real vw workers have no handshake. In a job with one, connections are opened in vw's order,
 // the parent first, and identified by their places in the tree.
 //
-// The package knows connections, not messages. It may not import package allreduce, so that
-// other users of a job's connections can stand on it.
+// The package carries connections, not messages. It may not import package allreduce, so that
+// other users of a job's connections can use it.
 package mesh

@@ -81,7 +81,7 @@ func (en *Engine) Watch(stop <-chan struct{}) {
 	}
 }
 
-// ReadClock reads a clock for look, and logs a pause that has just ended.
+// ReadClock reads a clock for Look, and logs a pause that has just ended.
 func (en *Engine) ReadClock(own *clock.Clock, now time.Time) time.Time {
 	at, pause := own.Read(now)
 	if pause >= WatchTick {
@@ -103,7 +103,7 @@ func (en *Engine) lookForServer(now time.Time) {
 }
 
 // unwatched returns the failure of a wait for a rank that has sent nothing since some time: the
-// server, which finds lost ranks, is lost itself, and both has lasted for limits.server.
+// server, which finds lost ranks, is lost itself, and both has lasted for Limits.Server.
 func (en *Engine) unwatched(rank int, host string, since, now time.Time) *Failure {
 	d := &en.dog
 	if d.away == nil {

@@ -69,9 +69,8 @@ func (s *Steps) Newest(o Owner) (uint64, error) {
 // Save begins to keep the state after a step, if one is due. Work may go on
 // meanwhile: it only reads the state. The next Commit waits for the copy in memory, and
 // not for the file system. A copy that waits for the one before it to be written is
-// replaced by a newer one, so a slow file system costs two copies at most. Of a job that
-// has gone on without ranks none is kept: a job that begins from a checkpoint has all of
-// them.
+// replaced by a newer one, so a slow file system costs two copies at most. A job that has gone
+// on without ranks keeps no checkpoint, since a job that begins from one has all ranks.
 func (s *Steps) Save() {
 	at := s.at()
 	every := uint64(max(1, s.cfg.CheckpointEvery))
@@ -97,7 +96,7 @@ func (s *Steps) Save() {
 	})
 }
 
-// copied is the state after a step, to be written.
+// checkpointCopy is the state after a step, to be written.
 type checkpointCopy struct {
 	snapshot
 	at client.Point

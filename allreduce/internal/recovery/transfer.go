@@ -33,10 +33,10 @@ import (
 //	    24     1  what: 1 results, 2 state
 //	    25     7  0
 //
-// and gets frames back: data, each with its checksum, and at the end one
-// of type end; or one of type no with the reason in words; or one of type else: the
-// source has no results any more, or came to the step by taking the state, and the
-// state is what it can give.
+// and receives frames: data, each with its checksum, and one of type frameEnd after them; or one
+// of type frameRefused with the reason as text; or one of type frameStateOnly. The last means
+// that the source has no results any more, or came to the step by taking the state. It can then
+// send only the state.
 const (
 	requestSize = 32
 
@@ -80,7 +80,7 @@ var errStateOnly = errors.New("the other rank has the state, and no results")
 // errRefused is the source's refusal: it does not have what is asked for yet, or not any more.
 var errRefused = errors.New("the other rank says no")
 
-// take takes what this rank lacks from the source that the server has named. It tries again until
+// fetch takes what this rank lacks from the source that the server has named. It tries again until
 // it has succeeded or the epoch is over.
 func (s *Steps) fetch(ctx context.Context, w *client.Wiring) error {
 	began := time.Now()
@@ -151,7 +151,7 @@ func (s *Steps) fetchOnce(ctx context.Context, w *client.Wiring, what protocol.P
 	return s.job.Pull(ctx, w, w.Missing.Source, w.Missing.Address, func(c net.Conn) error { return s.readFrom(c, w, what, t) })
 }
 
-// takeOver asks for what this rank lacks over a connection to its source, and reads it.
+// readFrom asks the source for what this rank lacks over a connection, and reads it.
 func (s *Steps) readFrom(c net.Conn, w *client.Wiring, what protocol.Payload, t *transfer) error {
 	if _, err := c.Write(request{w.Resume, what}.appendTo(nil)); err != nil {
 		return err

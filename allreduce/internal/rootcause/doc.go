@@ -17,7 +17,7 @@
 //   - A rank that has found a failure other than a broken edge reports it, and the server passes it
 //     to all others.
 //   - All others wait for the server's cause. A broken edge is reported first: only the server,
-//     which has the reports of both ends, can tell which of the ranks is lost.
+//     which has the reports of both ends, can determine which of the ranks is lost.
 //
 // In a job that recovers the server decides whether the epoch or the job is over. The rank repeats
 // its report until it does, since the server may be restarting.

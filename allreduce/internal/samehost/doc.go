@@ -7,7 +7,7 @@
 // all-reduces that the caller carries out:
 //
 //	found, err := samehost.Find(ctx, samehost.Config{
-//		Rank: 3, Peers: peers, Segments: segments, Log: log,
+//		Rank: 3, Hosts: hosts, Segments: segments, Log: log,
 //	}, agree)
 //
 // All ranks of the job call Find, and call agree equally often: that follows from the addresses,
