@@ -23,7 +23,7 @@ func (g *Group) call(verb engine.Verb, v Vector, root int) epoch.Collective {
 // do enters and carries out a collective. inStream means that the collective exists in vw's
 // stream too.
 func (g *Group) do(ctx context.Context, c epoch.Collective, inStream bool) error {
-	if err := g.enter(ctx, inStream); err != nil {
+	if err := g.enter(ctx, c.Verb, inStream); err != nil {
 		return err
 	}
 	defer g.busy.Store(false)
@@ -48,13 +48,13 @@ func (g *Group) record(c epoch.Collective, began time.Time) {
 // enter begins a collective. It wires the job if necessary, and refuses a collective that does
 // not exist in vw's stream if the job uses it. If enter returns nil, the caller clears busy at
 // the end of the collective.
-func (g *Group) enter(ctx context.Context, inStream bool) error {
+func (g *Group) enter(ctx context.Context, verb engine.Verb, inStream bool) error {
 	if !g.busy.CompareAndSwap(false, true) {
 		panic("BUG: allreduce: a collective was called while another one of the same group is under way")
 	}
 	err := g.ready(ctx)
 	if err == nil && g.Stream() && !inStream {
-		err = fmt.Errorf("rank %d: %w", g.cfg.Rank, engine.ErrStreamOnly)
+		err = fmt.Errorf("rank %d: %v: %w", g.cfg.Rank, verb, engine.ErrStreamOnly)
 	}
 	if err != nil {
 		g.busy.Store(false)

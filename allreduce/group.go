@@ -272,7 +272,7 @@ func (g *Group) wire(ctx context.Context, s Shard) error {
 		return g.notStarted(err)
 	}
 	if w.Stream && !g.cfg.Credentials.VW() {
-		return fmt.Errorf("rank %d: %w", g.cfg.Rank, &auth.Error{Why: "vw workers are in the job, who can prove nothing and hide nothing: auth.Credentials.AllowVW lets this rank work with them"})
+		return fmt.Errorf("rank %d: %w", g.cfg.Rank, &auth.Error{Why: "the job has vw workers, which support neither authentication nor encryption: set auth.Credentials.AllowVW to work with them"})
 	}
 	if w.Stream && g.cfg.Schedule != schedule.Auto {
 		return fmt.Errorf("rank %d: Schedule is %v, but vw workers are in the job, and they use only vw's tree: leave it out", g.cfg.Rank, g.cfg.Schedule)

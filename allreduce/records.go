@@ -26,7 +26,7 @@ func (g *Group) AllGatherV(ctx context.Context, dst [][]byte, src []byte) ([][]b
 	if len(src) > MaxRecord {
 		return dst, fmt.Errorf("allreduce: rank %d: a record of %d bytes, the limit is %d", g.cfg.Rank, len(src), MaxRecord)
 	}
-	if err := g.enter(ctx, false); err != nil {
+	if err := g.enter(ctx, engine.VerbRecords, false); err != nil {
 		return dst, err
 	}
 	defer g.busy.Store(false)

@@ -35,7 +35,7 @@ func (g *Group) SendRecv(ctx context.Context, dst Vector, from int, src Vector, 
 		copy(dst.bytes(), src.bytes())
 		from, to = epoch.NoRank, epoch.NoRank
 	}
-	if err := g.enter(ctx, false); err != nil {
+	if err := g.enter(ctx, engine.VerbSendRecv, false); err != nil {
 		return err
 	}
 	defer g.busy.Store(false)

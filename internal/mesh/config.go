@@ -88,7 +88,7 @@ func (c Config) Faults() (faults []error) {
 	}
 	if plain := c; c.NoTags {
 		if plain.NoTags = false; !plain.Tagged() {
-			fault("NoTags: there are tags with a secret and without TLS alone")
+			fault("NoTags: frames have tags only with a secret and without TLS: leave it out")
 		}
 	}
 	if err := c.Credentials.Validate(); err != nil {

@@ -24,7 +24,7 @@ var (
 	// ErrLeaving is the cause of a context that is cancelled since this process must exit
 	// for a reason outside the job, such as preemption by a scheduler. A job that recovers
 	// then loses only the rank, which another attempt can replace.
-	ErrLeaving = errors.New("allreduce: this process is told to leave the job")
+	ErrLeaving = errors.New("allreduce: this process must leave the job")
 )
 
 // Where describes what a rank was doing when its job failed.

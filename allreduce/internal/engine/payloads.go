@@ -76,7 +76,7 @@ const (
 	FaultLost     faultCode = 1 // a rank's connection ended
 	faultStalled  faultCode = 2 // no byte moved for too long, or a rank never entered
 	faultMismatch faultCode = 3 // two ranks made different calls
-	FaultGaveUp   faultCode = 4 // a rank said that it cannot go on
+	FaultGaveUp   faultCode = 4 // a rank gave up
 
 	FaultOver faultCode = 254 // the epoch is over, and another one follows; never sent
 	FaultLeft faultCode = 255 // a vw worker has left as it may; never sent

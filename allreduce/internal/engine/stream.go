@@ -125,5 +125,5 @@ func (en *Engine) EndWork() {
 }
 
 // ErrStreamOnly is returned by collectives that vw's stream does not have.
-var ErrStreamOnly = errors.New("options that add collectives are refused in a job with vw workers: " +
-	"only sums of float32 exist in vw's stream")
+var ErrStreamOnly = errors.New("in a job with vw workers only sums of float32 exist: " +
+	"leave out the options and calls that need other collectives, or run the job without vw workers")

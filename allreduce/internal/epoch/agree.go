@@ -38,7 +38,7 @@ func (e *Epoch) agree(ctx context.Context, v []uint64, op kernels.Op, something 
 	b := kernels.Bytes(v)
 	c := Collective{Verb: engine.VerbAllReduce, Kind: kernels.KindOf[uint64](), N: len(v), Name: something, Op: op, Root: NoRank}
 	if err := e.run(ctx, e.call(c, schedule.BinaryTree), e.Plans.Agree(len(b)), b, b); err != nil {
-		return fmt.Errorf("finding out who has %s: %w", something, err)
+		return fmt.Errorf("agreeing on %s: %w", something, err)
 	}
 	return nil
 }

@@ -144,7 +144,7 @@ var errFinished = errors.New("the job has finished")
 // load takes the state from a checkpoint.
 func (s *Steps) load(w *client.Wiring) error {
 	if s.cfg.Checkpoints == nil {
-		return fmt.Errorf("rank %d: the server says that this rank has a checkpoint of step %d, and it has none", s.cfg.Rank, w.Resume.Step)
+		return fmt.Errorf("rank %d: the server names a checkpoint of step %d on this rank, but allreduce.Config.Checkpoints is nil: set it on rank 0", s.cfg.Rank, w.Resume.Step)
 	}
 	s.state.Lock()
 	defer s.state.Unlock()

@@ -19,7 +19,7 @@ import (
 
 // ErrNoResults means that a machine has the state after a step but not the step's results,
 // since it came to it by ReadState.
-var ErrNoResults = errors.New("the results of this step are not here, but the state after it is")
+var ErrNoResults = errors.New("this rank has the state after the step, but not its results")
 
 // State is the part of a machine that recovery copies and replaces. allreduce.Recoverable has
 // the contract of its methods.

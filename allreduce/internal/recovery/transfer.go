@@ -78,7 +78,7 @@ func decodeRequest(b []byte) (w request, err error) {
 var errStateOnly = errors.New("the other rank has the state, and no results")
 
 // errRefused is the source's refusal: it does not have what is asked for yet, or not any more.
-var errRefused = errors.New("the other rank says no")
+var errRefused = errors.New("the source refused the transfer")
 
 // fetch takes what this rank lacks from the source that the server has named. It tries again until
 // it has succeeded or the epoch is over.
@@ -110,7 +110,7 @@ func (s *Steps) fetch(ctx context.Context, w *client.Wiring) error {
 		t.begin()
 		err := s.fetchOnce(ctx, w, what, t)
 		tries := t.failed(err)
-		var refused *unusableError
+		var unusable *unusableError
 		var uncommitted *commitError
 		switch {
 		case errors.Is(err, errStateOnly) && what == protocol.PayloadResults:
@@ -119,7 +119,7 @@ func (s *Steps) fetch(ctx context.Context, w *client.Wiring) error {
 		case err == nil:
 			s.cfg.Log.Info("this rank has what it lacked", "rank", s.cfg.Rank, "step", w.Resume.Step, "seconds", time.Since(began).Seconds())
 			return nil
-		case errors.As(err, &refused), errors.As(err, &uncommitted), s.epochOver():
+		case errors.As(err, &unusable), errors.As(err, &uncommitted), s.epochOver():
 			return err
 		case ctx.Err() != nil:
 		case tries%25 == 1:
