@@ -35,7 +35,7 @@ var waits = map[string]wait{
 	"allreduce/internal/engine: Engine.Join join":      {ends: joined, why: "a failed or finished engine ends its driver and its watchdog"},
 
 	// Links: the owner of a set of links ends their waits, as the watchdog of an engine does.
-	"internal/link: Link.hearUpgrade lock":           {ends: local, why: "opening shared memory waits for no peer"},
+	"internal/link: Link.receiveUpgrade lock":        {ends: local, why: "opening shared memory waits for no peer"},
 	"internal/link/netconn: Driver.Carry select":     {ends: asked, why: "the owner of the set watches its work; a failure, the end of the work or the context ends it"},
 	"internal/link/netconn: Conn.Await select":       {ends: asked, why: "the owner of the set watches its work; a wake-up or a failure ends it"},
 	"internal/link/netconn: Conn.write receive":      {ends: joined, why: "the next message or the end of the link wakes it"},

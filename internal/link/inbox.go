@@ -188,7 +188,7 @@ func (l *Link) finishFrame() (more, held bool, err error) {
 		defer l.set.Mu.Unlock()
 		return true, false, l.Handler.Progress(body)
 	}
-	return true, false, l.hearUpgrade(in.frame.Kind, body)
+	return true, false, l.receiveUpgrade(in.frame.Kind, body)
 }
 
 // enterCall gives the handler the header of a call.

@@ -10,11 +10,11 @@ import (
 
 // Outbox is what a link writes: frames, then data from the owner's memory.
 type Outbox struct {
-	Head []byte
-	Data []byte
-	Part bool            // Data is a chunk
-	Says upgrade.Message // Head is a message of an upgrade; 0: it is not
-	ring bool            // of the upgrade to a ring, not to verbs
+	Head    []byte
+	Data    []byte
+	Part    bool            // Data is a chunk
+	Message upgrade.Message // Head is a message of an upgrade; 0: it is not
+	ring    bool            // of the upgrade to a ring, not to verbs
 }
 
 // Outbox returns what the last Compose has composed.
@@ -24,7 +24,7 @@ func (l *Link) Outbox() *Outbox { return &l.outbox }
 // never be more.
 func (l *Link) Compose() (ok, over bool) {
 	o, s := &l.outbox, l.set
-	unwritten := o.Part || o.Says != 0
+	unwritten := o.Part || o.Message != 0
 	*o = Outbox{Head: o.Head[:0]}
 	s.Mu.Lock()
 	if invariant.Enabled {
@@ -106,12 +106,12 @@ func (l *Link) composeSign() bool {
 // Wrote notes that the whole outbox has been written. The data's memory is the owner's again.
 func (l *Link) Wrote() {
 	o := &l.outbox
-	part, says, ring := o.Part, o.Says, o.ring
-	o.Part, o.Says, o.Data = false, 0, nil
+	part, msg, ring := o.Part, o.Message, o.ring
+	o.Part, o.Message, o.Data = false, 0, nil
 	switch {
 	case part:
 		l.Handler.Written()
-	case says != 0:
-		l.wroteUpgrade(says, ring)
+	case msg != 0:
+		l.wroteUpgrade(msg, ring)
 	}
 }

@@ -39,7 +39,7 @@ func (l *Link) composeRing() bool {
 		return false
 	}
 	o := &l.outbox
-	switch o.Says, o.ring = msg, true; msg {
+	switch o.Message, o.ring = msg, true; msg {
 	case upgrade.Offer:
 		o.Head = l.Tags.AppendFrame(o.Head, FrameRingOffer, l.ringOffer)
 	case upgrade.Switch:
@@ -61,7 +61,7 @@ func (l *Link) composeVerbs() bool {
 		body = append(body, l.Stream.Offer()...)
 	}
 	l.outbox.Head = l.Tags.AppendFrame(l.outbox.Head, FrameUpgrade, body)
-	l.outbox.Says = msg
+	l.outbox.Message = msg
 	return true
 }
 
@@ -79,8 +79,8 @@ func (l *Link) wroteUpgrade(msg upgrade.Message, ring bool) {
 	}
 }
 
-// hearUpgrade takes an upgrade frame of the peer.
-func (l *Link) hearUpgrade(kind byte, body []byte) error {
+// receiveUpgrade takes an upgrade frame of the peer.
+func (l *Link) receiveUpgrade(kind byte, body []byte) error {
 	l.set.Mu.Lock()
 	defer l.set.Mu.Unlock()
 	switch kind {
@@ -88,22 +88,22 @@ func (l *Link) hearUpgrade(kind byte, body []byte) error {
 		if len(body) != MaxRingOffer {
 			return Corrupt("an offer of shared memory has %d bytes, want %d", len(body), MaxRingOffer)
 		}
-		return l.hearRing(upgrade.Offer, body)
+		return l.receiveRing(upgrade.Offer, body)
 	case FrameRingSwitch:
 		if len(body) == MaxRingSwitch && body[0] == 1 {
-			return l.hearRing(upgrade.Switch, nil)
+			return l.receiveRing(upgrade.Switch, nil)
 		}
-		return l.hearRing(upgrade.Refuse, nil)
+		return l.receiveRing(upgrade.Refuse, nil)
 	}
 	if len(body) == 0 {
 		return Corrupt("an upgrade frame is empty")
 	}
-	return l.hearVerbs(upgrade.Message(body[0]), body[1:])
+	return l.receiveVerbs(upgrade.Message(body[0]), body[1:])
 }
 
-// hearRing takes a message of the upgrade to a ring. It is called under the lock.
-func (l *Link) hearRing(msg upgrade.Message, offer []byte) error {
-	if err := l.Ring.Hear(msg); err != nil {
+// receiveRing takes a message of the upgrade to a ring. It is called under the lock.
+func (l *Link) receiveRing(msg upgrade.Message, offer []byte) error {
+	if err := l.Ring.Receive(msg); err != nil {
 		return &CorruptError{err}
 	}
 	switch msg {
@@ -133,9 +133,9 @@ func (l *Link) acceptRing(offer []byte) {
 	l.Ring.Accepted()
 }
 
-// hearVerbs takes a message of the upgrade to verbs. It is called under the lock.
-func (l *Link) hearVerbs(msg upgrade.Message, offer []byte) error {
-	if err := l.Verbs.Hear(msg); err != nil {
+// receiveVerbs takes a message of the upgrade to verbs. It is called under the lock.
+func (l *Link) receiveVerbs(msg upgrade.Message, offer []byte) error {
+	if err := l.Verbs.Receive(msg); err != nil {
 		return &CorruptError{err}
 	}
 	switch msg {

@@ -76,7 +76,7 @@ func (d *Loop) watchOnce(poll *transport.Poller) (more bool, l *link.Link, err e
 		case !c.up.Load():
 		case c.l.Stream != nil:
 			c.alarm = c.l.Verbs.In
-			c.awaitIn(poll, !c.held, c.blocked && c.l.Outbox().Says != 0)
+			c.awaitIn(poll, !c.held, c.blocked && c.l.Outbox().Message != 0)
 		default:
 			poll.Add(c.sock.FD(), !c.held, false)
 		}
@@ -107,7 +107,7 @@ func (c *conn) drain() error {
 			return err
 		}
 	}
-	for (c.l.Verbs.Due() || c.l.Outbox().Says != 0 && c.full) && !c.held {
+	for (c.l.Verbs.Due() || c.l.Outbox().Message != 0 && c.full) && !c.held {
 		c.blocked = false
 		if !c.push() {
 			break

@@ -5,7 +5,7 @@
 //
 // A [Machine] is one end of the protocol, without I/O. Its owner makes and opens carriers,
 // sends the messages of [Machine.Next] in order, and passes the peer's messages to
-// [Machine.Hear]. The messages travel on the link itself, so they arrive in order.
+// [Machine.Receive]. The messages travel on the link itself, so they arrive in order.
 //
 // Each direction switches separately. Switch is the last message that a rank writes to the connection.
 // Everything after it goes through the carrier. A rank sends Switch only when the
@@ -103,14 +103,14 @@ func (m *Machine) WantsAccept() bool { return m.theirs == offered && !m.stays }
 // Made notes that this end has made its carrier. Offer is due.
 func (m *Machine) Made() {
 	m.own = offered
-	m.say(Offer)
+	m.queue(Offer)
 }
 
 // Accepted notes that this end has connected to the peer's carrier.
 func (m *Machine) Accepted() {
 	m.theirs = connected
 	if m.mode == Mutual {
-		m.say(Ready)
+		m.queue(Ready)
 	}
 	m.advance()
 }
@@ -120,7 +120,7 @@ func (m *Machine) Accepted() {
 func (m *Machine) Stay() {
 	m.stays = true
 	if m.mode != Offers {
-		m.say(Refuse)
+		m.queue(Refuse)
 	}
 }
 
@@ -147,8 +147,8 @@ func (m *Machine) Stage() Stage {
 	return Idle
 }
 
-// Hear takes a message of the peer. It returns an error if the message is out of order.
-func (m *Machine) Hear(msg Message) error {
+// Receive takes a message of the peer. It returns an error if the message is out of order.
+func (m *Machine) Receive(msg Message) error {
 	legal := false
 	switch msg {
 	case Offer:
@@ -209,11 +209,11 @@ func (m *Machine) Written(msg Message) { m.Out = m.Out || msg == Switch }
 func (m *Machine) advance() {
 	if m.own == connected && m.theirs == connected && !m.ready && !m.stays {
 		m.ready = true
-		m.say(Switch)
+		m.queue(Switch)
 	}
 }
 
-func (m *Machine) say(msg Message) {
+func (m *Machine) queue(msg Message) {
 	m.due[m.n] = msg
 	m.n++
 }

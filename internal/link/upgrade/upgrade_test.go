@@ -70,7 +70,7 @@ func TestEveryOrder(t *testing.T) {
 					if x.In {
 						t.Fatalf("%v arrived over the connection after the switch", msg)
 					}
-					if err := x.Hear(msg); err != nil {
+					if err := x.Receive(msg); err != nil {
 						t.Fatalf("%v: %v", msg, err)
 					}
 				})
@@ -123,7 +123,7 @@ func TestArbitraryMessages(t *testing.T) {
 			default:
 				before := m
 				msg := Message(rapid.IntRange(0, 6).Draw(t, "message"))
-				switch err := m.Hear(msg); {
+				switch err := m.Receive(msg); {
 				case err != nil && m != before:
 					t.Fatalf("%v was refused, and changed %+v to %+v", msg, before, m)
 				case err == nil && msg == Switch && before.In:
@@ -149,28 +149,28 @@ func TestOutOfOrder(t *testing.T) {
 		{"an unknown message", Mutual, nil, nil, 9},
 		{"a second offer", Mutual, []Message{Offer}, nil, Offer},
 		{"ready for no offer", Mutual, nil, nil, Ready},
-		{"ready again", Mutual, nil, func(m *Machine) { m.Made(); _ = m.Hear(Ready) }, Ready},
+		{"ready again", Mutual, nil, func(m *Machine) { m.Made(); _ = m.Receive(Ready) }, Ready},
 		{"a switch before all is ready", Mutual, nil, (*Machine).Made, Switch},
-		{"a second switch", Mutual, []Message{Offer}, func(m *Machine) { m.Made(); m.Accepted(); _, _ = m.Hear(Ready), m.Hear(Switch) }, Switch},
-		{"a refusal after the switch", Mutual, []Message{Offer}, func(m *Machine) { m.Made(); m.Accepted(); _ = m.Hear(Ready) }, Refuse},
+		{"a second switch", Mutual, []Message{Offer}, func(m *Machine) { m.Made(); m.Accepted(); _, _ = m.Receive(Ready), m.Receive(Switch) }, Switch},
+		{"a refusal after the switch", Mutual, []Message{Offer}, func(m *Machine) { m.Made(); m.Accepted(); _ = m.Receive(Ready) }, Refuse},
 		{"a ring from the wrong side", Offers, nil, nil, Offer},
 		{"a second ring", Opens, []Message{Offer}, nil, Offer},
 		{"a switch without an offer", Offers, nil, nil, Switch},
 		{"a refusal after the switch to a ring", Opens, []Message{Offer}, func(m *Machine) { m.Accepted(); m.Next() }, Refuse},
 		{"a switch before this end's", Opens, []Message{Offer}, (*Machine).Accepted, Switch},
-		{"a second switch to a ring", Opens, []Message{Offer}, func(m *Machine) { m.Accepted(); m.Next(); _ = m.Hear(Switch) }, Switch},
+		{"a second switch to a ring", Opens, []Message{Offer}, func(m *Machine) { m.Accepted(); m.Next(); _ = m.Receive(Switch) }, Switch},
 		{"ready in a ring", Offers, nil, (*Machine).Made, Ready},
 	} {
 		m := New(c.mode)
 		for _, msg := range c.have {
-			if err := m.Hear(msg); err != nil {
+			if err := m.Receive(msg); err != nil {
 				t.Fatalf("%s: %v", c.name, err)
 			}
 		}
 		if c.do != nil {
 			c.do(&m)
 		}
-		if err := m.Hear(c.msg); err == nil {
+		if err := m.Receive(c.msg); err == nil {
 			t.Errorf("%s: no error", c.name)
 		}
 	}
