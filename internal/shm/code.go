@@ -29,7 +29,7 @@ type sumN struct {
 func Compile(sums []schedule.Sum, commutes bool) []Program {
 	var codes []Program
 	for _, x := range sums {
-		c := coder{commutes: commutes, prog: Program{lo: x.Lo, hi: x.Hi}}
+		c := compiler{commutes: commutes, prog: Program{lo: x.Lo, hi: x.Hi}}
 		var stack [][]int32
 		for _, r := range x.Expr {
 			if r != schedule.Join {
@@ -46,15 +46,15 @@ func Compile(sums []schedule.Sum, commutes bool) []Program {
 	return codes
 }
 
-// coder makes the program of one sum.
-type coder struct {
+// compiler makes the program of one sum.
+type compiler struct {
 	commutes bool
 	prog     Program
 	used     uint64 // places that hold what is still wanted
 }
 
 // join makes one sum of two. If both have several operands, b is summed to a temporary place first.
-func (c *coder) join(a, b []int32) []int32 {
+func (c *compiler) join(a, b []int32) []int32 {
 	switch {
 	case len(b) == 1:
 		return append(a, b[0])
@@ -69,7 +69,7 @@ func (c *coder) join(a, b []int32) []int32 {
 }
 
 // fold ends a sum. The temporary places of its operands are free again.
-func (c *coder) fold(into int, of []int32) {
+func (c *compiler) fold(into int, of []int32) {
 	c.prog.sums = append(c.prog.sums, sumN{into, of})
 	for _, x := range of {
 		if x < 0 {
