@@ -12,8 +12,6 @@ import (
 	"github.com/gvw-project/gvw/internal/timeline"
 )
 
-const noRoot = epoch.NoRank
-
 // call returns a collective over v. Its result and contribution are v unless the caller sets others.
 func (g *Group) call(verb engine.Verb, v Vector, root int) epoch.Collective {
 	b := v.bytes()

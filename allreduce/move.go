@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
+	"github.com/gvw-project/gvw/allreduce/schedule"
 )
 
 // Broadcast copies the v of root to the v of all other ranks.
@@ -16,7 +17,7 @@ func (g *Group) Broadcast(ctx context.Context, v Vector, root int) error {
 
 // AllGather copies each rank's [Group.Segment] of v to the v of all ranks.
 func (g *Group) AllGather(ctx context.Context, v Vector) error {
-	return g.move(ctx, engine.VerbAllGather, v, noRoot)
+	return g.move(ctx, engine.VerbAllGather, v, schedule.None)
 }
 
 // Gather copies each rank's [Group.Segment] of v to the v of root. On other ranks the rest of
@@ -39,5 +40,5 @@ func (g *Group) move(ctx context.Context, verb engine.Verb, v Vector, root int) 
 
 // Barrier returns when all ranks have called it.
 func (g *Group) Barrier(ctx context.Context) error {
-	return g.move(ctx, engine.VerbBarrier, Vec([]byte(nil)), noRoot)
+	return g.move(ctx, engine.VerbBarrier, Vec([]byte(nil)), schedule.None)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
+	"github.com/gvw-project/gvw/allreduce/schedule"
 )
 
 // MaxRecord is the limit on a record of AllGatherV, in bytes.
@@ -59,7 +60,7 @@ func (g *Group) gather(ctx context.Context, src []byte) error {
 	r.sizes[self] = uint32(len(src))
 	began := g.timeline.Now()
 	v := Vec(r.sizes).Named("sizes of records")
-	c := g.call(engine.VerbSizes, v, noRoot)
+	c := g.call(engine.VerbSizes, v, schedule.None)
 	c.Op = Sum
 	if err := g.epoch.Carry(ctx, c); err != nil {
 		return err
@@ -76,7 +77,7 @@ func (g *Group) gather(ctx context.Context, src []byte) error {
 		r.all = r.all[:total]
 	}
 	copy(r.all[r.offsets[self]:], src)
-	c = g.call(engine.VerbRecords, Vec(r.all).Named("records"), noRoot)
+	c = g.call(engine.VerbRecords, Vec(r.all).Named("records"), schedule.None)
 	defer g.record(c, began)
 	return g.epoch.CarryRecords(ctx, c, r.offsets)
 }

@@ -29,7 +29,7 @@ func (g *Group) AllReduceInto(ctx context.Context, dst, src Vector, op Op) error
 	}
 	kernels.CheckOp(op, dst.kind)
 	inStream := dst.kind == kernels.Float32 && op == Sum
-	c := g.call(engine.VerbAllReduce, dst, noRoot)
+	c := g.call(engine.VerbAllReduce, dst, schedule.None)
 	c.Op, c.Src = op, src.bytes()
 	return g.do(ctx, c, inStream)
 }
@@ -49,7 +49,7 @@ func (g *Group) Reduce(ctx context.Context, v Vector, op Op, root int) error {
 // afterwards.
 func (g *Group) ReduceScatter(ctx context.Context, v Vector, op Op) error {
 	kernels.CheckOp(op, v.kind)
-	c := g.call(engine.VerbReduceScatter, v, noRoot)
+	c := g.call(engine.VerbReduceScatter, v, schedule.None)
 	c.Op = op
 	return g.do(ctx, c, false)
 }

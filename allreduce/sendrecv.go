@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
-	"github.com/gvw-project/gvw/allreduce/internal/epoch"
+	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/internal/members"
 )
 
@@ -18,11 +18,11 @@ import (
 // first compare their arguments along the tree: if two of them disagree, all ranks return
 // the same *MismatchError, and no rank waits for bytes that never come.
 func (g *Group) SendRecv(ctx context.Context, dst Vector, from int, src Vector, to int) error {
-	from, to = max(from, epoch.NoRank), max(to, epoch.NoRank)
-	if from != epoch.NoRank {
+	from, to = max(from, schedule.None), max(to, schedule.None)
+	if from != schedule.None {
 		g.checkRoot(engine.VerbSendRecv, from)
 	}
-	if to != epoch.NoRank {
+	if to != schedule.None {
 		g.checkRoot(engine.VerbSendRecv, to)
 	}
 	self := g.cfg.Rank
@@ -33,7 +33,7 @@ func (g *Group) SendRecv(ctx context.Context, dst Vector, from int, src Vector, 
 		panic(fmt.Sprintf("BUG: allreduce: rank %d sends itself %d %v, and receives %d %v of rank %d", self, src.n, src.kind, dst.n, dst.kind, from))
 	case from == self:
 		copy(dst.bytes(), src.bytes())
-		from, to = epoch.NoRank, epoch.NoRank
+		from, to = schedule.None, schedule.None
 	}
 	if err := g.enter(ctx, engine.VerbSendRecv, false); err != nil {
 		return err
@@ -44,12 +44,12 @@ func (g *Group) SendRecv(ctx context.Context, dst Vector, from int, src Vector, 
 	}
 	own := engine.SendRecv{To: int64(to), From: int64(from)}
 	name := Vec([]byte(nil)).Named(src.name)
-	c := g.call(engine.VerbSendRecv, name, noRoot)
+	c := g.call(engine.VerbSendRecv, name, schedule.None)
 	c.From, c.To = from, to
-	if from != epoch.NoRank {
+	if from != schedule.None {
 		c.Dst, own.In, own.InKind = dst.bytes(), int64(dst.n), int64(dst.kind)
 	}
-	if to != epoch.NoRank {
+	if to != schedule.None {
 		c.Src, own.Out, own.OutKind = src.bytes(), int64(src.n), int64(src.kind)
 	}
 	if err := g.exchangeArgs(ctx, own, name); err != nil {
@@ -71,7 +71,7 @@ func (g *Group) exchangeArgs(ctx context.Context, own engine.SendRecv, name Vect
 		p.words = make([]int64, n)
 	}
 	own.Put(p.words[engine.SendRecvWords*g.epoch.Live.Position(g.cfg.Rank):])
-	c := g.call(engine.VerbSendRecvArgs, name, noRoot)
+	c := g.call(engine.VerbSendRecvArgs, name, schedule.None)
 	c.Dst = Vec(p.words).bytes()
 	c.Src = c.Dst
 	if err := g.epoch.CarryArgs(ctx, c); err != nil {
@@ -99,10 +99,10 @@ func disagree(words []int64, live members.Set) (a, b int, found bool) {
 	for _, rank := range live {
 		r := int64(rank)
 		p, _ := at(r)
-		if q, ok := at(p.To); p.To != epoch.NoRank && (!ok || q.From != r || q.In != p.Out || q.InKind != p.OutKind) {
+		if q, ok := at(p.To); p.To != schedule.None && (!ok || q.From != r || q.In != p.Out || q.InKind != p.OutKind) {
 			return int(r), int(p.To), true
 		}
-		if q, ok := at(p.From); p.From != epoch.NoRank && (!ok || q.To != r || q.Out != p.In || q.OutKind != p.InKind) {
+		if q, ok := at(p.From); p.From != schedule.None && (!ok || q.To != r || q.Out != p.In || q.OutKind != p.InKind) {
 			return int(r), int(p.From), true
 		}
 	}

@@ -10,13 +10,10 @@ import (
 	"github.com/gvw-project/gvw/internal/members"
 )
 
-// Nobody means no rank, as a destination or source of SendRecv.
-const Nobody = schedule.None
-
 // SendRecv is one rank's part in a SendRecv. All ranks gather the parts of all ranks before the data
 // moves, and compare them: an unmatched send would wait without end.
 type SendRecv struct {
-	To, From        int64 // ranks; -1: none
+	To, From        int64 // ranks; schedule.None: none
 	Out, In         int64 // elements
 	OutKind, InKind int64
 }
@@ -37,7 +34,7 @@ func DecodeSendRecv(b []int64) SendRecv {
 // String describes the part for messages.
 func (p SendRecv) String() string {
 	say := func(word string, rank, n, kind int64) string {
-		if rank == Nobody {
+		if rank == schedule.None {
 			return word + " no rank"
 		}
 		return fmt.Sprintf("%s rank %d: %d %v", word, rank, n, kernels.Kind(kind))

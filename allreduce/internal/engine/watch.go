@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/internal/clock"
 	"github.com/gvw-project/gvw/internal/link"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
@@ -258,7 +259,7 @@ func (en *Engine) entered(e *Edge) bool {
 // WaitsFor returns the neighbour whose bytes this rank needs first, and the end of the chain of
 // waits behind it as far as progress frames have reported it; under the lock.
 func (en *Engine) WaitsFor() (first *Edge, far progressFrame) {
-	far = progressFrame{seq: en.Call.Id.Seq, Rank: link.UnknownRank}
+	far = progressFrame{seq: en.Call.ID.Seq, Rank: schedule.None}
 	if en.Call.shared {
 		if en.Ending {
 			return nil, far // the segment may be unmapped, and heartbeats call this until the next epoch

@@ -36,7 +36,7 @@ func (e *Epoch) Agree(ctx context.Context) error {
 // agree reduces v along the tree. something is the capability that the ranks agree on, for messages.
 func (e *Epoch) agree(ctx context.Context, v []uint64, op kernels.Op, something string) error {
 	b := kernels.Bytes(v)
-	c := Collective{Verb: engine.VerbAllReduce, Kind: kernels.KindOf[uint64](), N: len(v), Name: something, Op: op, Root: NoRank}
+	c := Collective{Verb: engine.VerbAllReduce, Kind: kernels.KindOf[uint64](), N: len(v), Name: something, Op: op, Root: schedule.None}
 	if err := e.run(ctx, e.call(c, schedule.BinaryTree), e.Plans.Agree(len(b)), b, b); err != nil {
 		return fmt.Errorf("agreeing on %s: %w", something, err)
 	}

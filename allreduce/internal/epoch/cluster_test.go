@@ -14,6 +14,7 @@ import (
 
 	"github.com/gvw-project/gvw/allreduce/internal/engine"
 	"github.com/gvw-project/gvw/allreduce/internal/rdma"
+	"github.com/gvw-project/gvw/allreduce/schedule"
 	"github.com/gvw-project/gvw/allreduce/transport/mem"
 	"github.com/gvw-project/gvw/internal/kernels"
 	"github.com/gvw-project/gvw/internal/members"
@@ -209,6 +210,6 @@ func (c *cluster) connect(t *testing.T) {
 func (r *rank) sum(ctx context.Context, v []float32) error {
 	b := kernels.Bytes(v)
 	return r.epoch.Carry(ctx, Collective{
-		Verb: engine.VerbAllReduce, Kind: kernels.KindOf[float32](), N: len(v), Name: "v", Op: kernels.Sum, Root: NoRank, Dst: b, Src: b,
+		Verb: engine.VerbAllReduce, Kind: kernels.KindOf[float32](), N: len(v), Name: "v", Op: kernels.Sum, Root: schedule.None, Dst: b, Src: b,
 	})
 }

@@ -11,9 +11,6 @@ import (
 	"github.com/gvw-project/gvw/internal/shm"
 )
 
-// NoRank is the Root of a collective without one, and a half of a SendRecv that is left out.
-const NoRank = engine.Nobody
-
 // Collective is one call.
 type Collective struct {
 	Verb     engine.Verb
@@ -22,9 +19,9 @@ type Collective struct {
 	Name     string // of the vector, for messages
 	Op       kernels.Op
 	Schedule schedule.Name // of an all-reduce; Auto chooses
-	Root     int           // a rank, or NoRank
+	Root     int           // a rank; schedule.None: the collective has none
 	Dst, Src []byte        // this rank's result and contribution; the same memory if in place
-	From, To int           // ranks, or NoRank; only for VerbSendRecv
+	From, To int           // ranks, or schedule.None for a half that is left out; only for VerbSendRecv
 }
 
 // Carry carries out a collective. Plans are made in positions among the live ranks, not in ranks, so

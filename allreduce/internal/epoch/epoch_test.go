@@ -219,7 +219,7 @@ func TestRanksAtWorkAreWaitedFor(t *testing.T) {
 			}
 			v := kernels.Bytes(make([]float32, 10))
 			return r.epoch.Carry(t.Context(), Collective{
-				Verb: engine.VerbAllReduce, Kind: kernels.KindOf[float32](), N: 10, Op: kernels.Sum, Schedule: schedule.Ring, Root: NoRank, Dst: v, Src: v,
+				Verb: engine.VerbAllReduce, Kind: kernels.KindOf[float32](), N: 10, Op: kernels.Sum, Schedule: schedule.Ring, Root: schedule.None, Dst: v, Src: v,
 			})
 		}) {
 			if err != nil {
@@ -396,7 +396,7 @@ var ordered = kernels.NewOp("epoch test: first", false, func(dst, a, _ []int64) 
 func TestKeys(t *testing.T) {
 	e := New(Config{Rank: 4, Total: 7, Chunk: 4096}, &rank{closed: make(chan struct{})})
 	e.Wiring, e.Live = &client.Wiring{}, members.Set{1, 4, 6}
-	c := Collective{Verb: engine.VerbAllReduce, Kind: kernels.KindOf[float32](), Op: kernels.Sum, Schedule: schedule.Ring, Root: NoRank, Dst: make([]byte, 40)}
+	c := Collective{Verb: engine.VerbAllReduce, Kind: kernels.KindOf[float32](), Op: kernels.Sum, Schedule: schedule.Ring, Root: schedule.None, Dst: make([]byte, 40)}
 	k := e.key(c)
 	if k.Spec != (schedule.Spec{Schedule: schedule.Ring, Size: 3, Bytes: 40, Elem: 4, Chunk: 4096}) {
 		t.Errorf("an all-reduce: %+v", k.Spec)
@@ -409,7 +409,7 @@ func TestKeys(t *testing.T) {
 	if k = e.key(c); k.Root != 2 || k.Spec.Schedule != 0 || k.Spec.Ordered {
 		t.Errorf("a broadcast: %+v", k)
 	}
-	c = Collective{Verb: engine.VerbSendRecv, Root: NoRank, From: 6, To: NoRank, Dst: make([]byte, 8)}
+	c = Collective{Verb: engine.VerbSendRecv, Root: schedule.None, From: 6, To: schedule.None, Dst: make([]byte, 8)}
 	if k = e.key(c); k.From != 2 || k.In != 8 || k.To != -1 || k.Out != 0 || k.Spec.Bytes != 0 {
 		t.Errorf("send and receive: %+v", k)
 	}
