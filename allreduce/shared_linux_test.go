@@ -231,7 +231,7 @@ func TestHeartbeatsAfterTheSegment(t *testing.T) {
 	}
 	g.epoch.Engine.Call.Started = time.Now().Add(-time.Minute) // heartbeats name only long waits
 	g.epoch.End()
-	if w := g.waiting(); w.Rank >= 0 || w.Collective != g.epoch.Engine.Call.Id.Seq {
+	if w := g.waiting(); w.Rank >= 0 || w.Collective != g.epoch.Engine.Call.ID.Seq {
 		t.Errorf("got %+v, want the collective and no rank", w)
 	}
 }

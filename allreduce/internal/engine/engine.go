@@ -90,7 +90,7 @@ type Limits struct {
 // call is the state of one collective. Only one is active at a time. Its schedule.Run decides
 // which part may be sent or received next on each edge; everything else follows from it.
 type call struct {
-	Id       CallID
+	ID       CallID
 	wire     []byte // id, encoded
 	prog     *schedule.Program
 	run      schedule.Run
@@ -240,11 +240,11 @@ func (en *Engine) load(prog *schedule.Program, dst, src []byte) {
 func (en *Engine) number(id CallID) {
 	c := &en.Call
 	c.Started, c.received = time.Now(), 0
-	en.before = c.Id
-	id.Seq = c.Id.Seq + 1
-	c.Id.Seq = id.Seq
-	same := c.Id == id && len(c.wire) > 0
-	c.Id = id
+	en.before = c.ID
+	id.Seq = c.ID.Seq + 1
+	c.ID.Seq = id.Seq
+	same := c.ID == id && len(c.wire) > 0
+	c.ID = id
 	c.wait = callWait{}
 	if en.Events != nil {
 		c.mark = en.Events.Begin(id.event(), c.Started)
@@ -254,7 +254,7 @@ func (en *Engine) number(id CallID) {
 	case same:
 		renumber(c.wire, id.Seq)
 	default:
-		c.wire = c.Id.appendTo(c.wire[:0])
+		c.wire = c.ID.appendTo(c.wire[:0])
 	}
 }
 
@@ -335,7 +335,7 @@ func (en *Engine) LinkFailed(l *link.Link, err error) {
 func (en *Engine) Here() Where {
 	w := Where{Rank: en.Rank}
 	if en.Active {
-		w.Call = en.Call.Id.String()
+		w.Call = en.Call.ID.String()
 		w.Elapsed = time.Since(en.Call.Started)
 		w.Received = en.Call.received
 		w.Waiting = en.waitText()
@@ -375,5 +375,5 @@ func (en *Engine) Join() {
 func (en *Engine) CallNumber() uint64 {
 	en.Mu.Lock()
 	defer en.Mu.Unlock()
-	return en.Call.Id.Seq
+	return en.Call.ID.Seq
 }

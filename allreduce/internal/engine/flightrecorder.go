@@ -20,7 +20,7 @@ const (
 	maxDumps = 3
 	// recordAge is how far back a trace reaches, at least: beyond the first line that the
 	// log has of a wait. recordBytes bounds its memory.
-	recordAge   = SayEvery + 5*time.Second
+	recordAge   = LogInterval + 5*time.Second
 	recordBytes = 16 << 20
 )
 

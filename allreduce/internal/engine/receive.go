@@ -28,7 +28,7 @@ func (e *Edge) Call(theirs []byte) (link.Verdict, error) {
 	en := e.en
 	seq, digest := callSeq(theirs), callDigest(theirs)
 	e.entered = max(e.entered, seq)
-	ours := &en.Call.Id
+	ours := &en.Call.ID
 	switch {
 	case en.Stopped(), seq > ours.Seq && !e.Broken():
 		return link.Wait, nil
@@ -74,9 +74,9 @@ func (e *Edge) Expect(n int) ([]byte, link.Verdict, error) {
 		return nil, link.Wait, nil
 	case e.Broken():
 		return nil, link.Drop, nil
-	case c.later && e.heard == c.Id.Seq:
+	case c.later && e.heard == c.ID.Seq:
 		return nil, link.Wait, nil // the sum of this rank's host must be complete first
-	case !en.Active || e.at == noPeer || e.heard != c.Id.Seq:
+	case !en.Active || e.at == noPeer || e.heard != c.ID.Seq:
 		return nil, link.Take, e.unexpected()
 	}
 	m, ok := c.run.Awaits(e.at)
@@ -85,7 +85,7 @@ func (e *Edge) Expect(n int) ([]byte, link.Verdict, error) {
 	}
 	en.arrives(e)
 	if n != m.Hi-m.Lo {
-		return nil, link.Take, link.Corrupt("%v: got a part of %d bytes, want %d", &c.Id, n, m.Hi-m.Lo)
+		return nil, link.Take, link.Corrupt("%v: got a part of %d bytes, want %d", &c.ID, n, m.Hi-m.Lo)
 	}
 	// An operand is read as it comes, also while its place in the result is still being
 	// sent. Otherwise two ranks that exchange the same bytes would wait for each other.
@@ -146,9 +146,9 @@ func (e *Edge) join(part []byte, f link.Frame) {
 	}
 	switch m.Act {
 	case schedule.Below:
-		kernels.Combine(c.Id.Kind, c.Id.Op, dst, part, own)
+		kernels.Combine(c.ID.Kind, c.ID.Op, dst, part, own)
 	case schedule.Above:
-		kernels.Combine(c.Id.Kind, c.Id.Op, dst, own, part)
+		kernels.Combine(c.ID.Kind, c.ID.Op, dst, own, part)
 	}
 	en.Mu.Lock()
 	defer en.Mu.Unlock()
@@ -175,7 +175,7 @@ func (e *Edge) join(part []byte, f link.Frame) {
 // under the lock.
 func (e *Edge) unexpected() error {
 	if len(e.stale) > 0 {
-		return e.en.mismatch(e, e.en.Call.Id, e.stale)
+		return e.en.mismatch(e, e.en.Call.ID, e.stale)
 	}
 	return &link.CorruptError{Err: errors.New("a frame that has no place in this rank's collectives: do all ranks make the same calls in the same order?")}
 }

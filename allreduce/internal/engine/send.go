@@ -19,7 +19,7 @@ func (e *Edge) Next() (chunk link.Chunk, ok bool) {
 	if !ok {
 		return link.Chunk{}, false
 	}
-	e.sending, e.sendingSeq, e.went = m, c.Id.Seq, en.Timeline.Now()
+	e.sending, e.sendingSeq, e.went = m, c.ID.Seq, en.Timeline.Now()
 	from := c.dst
 	if m.Own {
 		from = c.src // it may be longer than what this rank receives
@@ -28,8 +28,8 @@ func (e *Edge) Next() (chunk link.Chunk, ok bool) {
 	if en.Stream {
 		return chunk, true
 	}
-	if e.begun != c.Id.Seq {
-		e.begun = c.Id.Seq
+	if e.begun != c.ID.Seq {
+		e.begun = c.ID.Seq
 		chunk.Call = c.wire
 	}
 	if !en.NoSum && !m.Own {
@@ -52,7 +52,7 @@ func (e *Edge) Written() {
 	en := e.en
 	en.Mu.Lock()
 	defer en.Mu.Unlock()
-	if en.Failure == nil && en.Active && en.Call.Id.Seq == e.sendingSeq {
+	if en.Failure == nil && en.Active && en.Call.ID.Seq == e.sendingSeq {
 		if invariant.Enabled {
 			next, may := en.Call.run.NextSend(e.at)
 			invariant.Check(may && next == e.sending, "engine: wrote the part %+v for %s, want %+v (allowed: %v)", e.sending, link.RankAt(e.Rank, e.Host), next, may)
@@ -71,10 +71,10 @@ func (e *Edge) Sign() (kind byte, payload []byte) {
 	e.due = false
 	switch {
 	case !due:
-	case e.begun != en.Call.Id.Seq:
-		e.begun = en.Call.Id.Seq
+	case e.begun != en.Call.ID.Seq:
+		e.begun = en.Call.ID.Seq
 		return link.FrameCall, en.Call.wire
-	case e.entered >= en.Call.Id.Seq:
+	case e.entered >= en.Call.ID.Seq:
 		_, far := en.WaitsFor()
 		return link.FrameProgress, far.appendTo(nil)
 	}

@@ -48,7 +48,7 @@ func (en *Engine) SendRecvMismatch(a, b int, words []int64, live members.Set) *F
 	en.Mu.Lock()
 	defer en.Mu.Unlock()
 	for i, rank := range [...]int{a, b} {
-		id := en.Call.Id
+		id := en.Call.ID
 		id.Verb = VerbSendRecv
 		if at := live.Position(rank); at >= 0 {
 			id.Name = DecodeSendRecv(words[SendRecvWords*at:]).String()

@@ -104,7 +104,7 @@ func (en *Engine) Agrees(rank int, theirs []byte, n uint64) bool {
 	}
 	en.Fail(&Failure{
 		Code: faultMismatch, By: en.Rank, Rank: rank, Host: en.hostOf(rank),
-		calls: [2]CallID{en.Call.Id, decodeCall(wire)},
+		calls: [2]CallID{en.Call.ID, decodeCall(wire)},
 	}, nil)
 	return false
 }

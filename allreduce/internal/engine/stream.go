@@ -38,7 +38,7 @@ func (en *Engine) mayNotSend(e *Edge) bool {
 // NextChunk returns the memory for the next bytes of the stream, under the lock.
 func (e *Edge) NextChunk() (dst []byte, last, ok bool) {
 	c := &e.en.Call
-	if !e.en.Active || e.served >= c.Id.Seq {
+	if !e.en.Active || e.served >= c.ID.Seq {
 		return nil, false, false
 	}
 	m, ok := c.run.NextReceive(e.at)
@@ -53,7 +53,7 @@ func (e *Edge) NextChunk() (dst []byte, last, ok bool) {
 func (e *Edge) StreamReceived(part []byte, last bool, taken int64) {
 	if last {
 		e.en.Mu.Lock()
-		e.served, e.taken = e.en.Call.Id.Seq, taken
+		e.served, e.taken = e.en.Call.ID.Seq, taken
 		e.en.Mu.Unlock()
 	}
 	e.join(part, link.Frame{})
@@ -80,7 +80,7 @@ func (e *Edge) StreamEnded(err error) error {
 	en := e.en
 	en.Mu.Lock()
 	defer en.Mu.Unlock()
-	if !en.working && (!en.Active || e.served == en.Call.Id.Seq) {
+	if !en.working && (!en.Active || e.served == en.Call.ID.Seq) {
 		e.gone = err
 		return nil
 	}

@@ -72,7 +72,7 @@ func (en *Engine) ended() {
 	c, now := &en.Call, time.Now()
 	en.Events.EndAt(c.mark, now)
 	if en.Traffic != nil {
-		en.Traffic.Collective(c.Started, now, callKinds[c.Id.Verb], uint64(c.Id.size()), en.waited(now))
+		en.Traffic.Collective(c.Started, now, callKinds[c.ID.Verb], uint64(c.ID.size()), en.waited(now))
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 const (
 	// WatchTick is the longest interval between two looks at the collective.
 	WatchTick = time.Second
-	// SayEvery is the interval between two log lines about the same wait.
-	SayEvery = 10 * time.Second
+	// LogInterval is the interval between two log lines about the same wait.
+	LogInterval = 10 * time.Second
 )
 
 // watchdog is the state of the engine's watch about the collective under way. Its times come
@@ -132,11 +132,11 @@ func (en *Engine) Look(now time.Time, tick time.Duration) *Failure {
 		return nil
 	}
 	d, c := &en.dog, &en.Call
-	if d.seq != c.Id.Seq {
+	if d.seq != c.ID.Seq {
 		// A collective that has begun since the look before began at most a tick ago, unless
 		// this process was paused since.
 		d.began = now.Add(-min(max(0, time.Since(c.Started)), tick))
-		d.seq, d.told, d.said = c.Id.Seq, now, d.began
+		d.seq, d.told, d.said = c.ID.Seq, now, d.began
 		d.moved, d.since = 0, d.began
 		for _, e := range c.edges {
 			in, out := e.Counts()
@@ -159,7 +159,7 @@ func (en *Engine) Look(now time.Time, tick time.Duration) *Failure {
 	if en.Shared != nil && !c.shared {
 		en.Shared.Beat()
 	}
-	if now.Sub(d.said) >= SayEvery {
+	if now.Sub(d.said) >= LogInterval {
 		d.said = now
 		d.dump = en.Here().String()
 		if d.away != nil {
@@ -189,13 +189,13 @@ func (en *Engine) notEntered(now time.Time) (rank int, detail string) {
 	en.Mu.Lock()
 	defer en.Mu.Unlock()
 	c := &en.Call
-	if !en.Active || en.Stopped() || en.Stream || en.OnNotEntered == nil || en.dog.seq != c.Id.Seq || now.Sub(en.dog.began) < en.Limits.Stall || now.Sub(en.dog.asked) < en.Limits.Stall {
+	if !en.Active || en.Stopped() || en.Stream || en.OnNotEntered == nil || en.dog.seq != c.ID.Seq || now.Sub(en.dog.began) < en.Limits.Stall || now.Sub(en.dog.asked) < en.Limits.Stall {
 		return -1, ""
 	}
 	for _, e := range c.edges {
 		if en.waitsOn(e) && !en.entered(e) && now.Sub(e.idle.since) >= en.Limits.Stall {
 			en.dog.asked = now
-			return e.Rank, fmt.Sprintf("%v: rank %d waits for %s", &c.Id, en.Rank, link.RankAt(e.Rank, e.Host))
+			return e.Rank, fmt.Sprintf("%v: rank %d waits for %s", &c.ID, en.Rank, link.RankAt(e.Rank, e.Host))
 		}
 	}
 	return -1, ""
@@ -251,9 +251,9 @@ func (en *Engine) waitsOn(e *Edge) bool {
 func (en *Engine) entered(e *Edge) bool {
 	if en.Stream {
 		in, _ := e.Counts()
-		return e.served == en.Call.Id.Seq || in > e.taken
+		return e.served == en.Call.ID.Seq || in > e.taken
 	}
-	return e.entered >= en.Call.Id.Seq
+	return e.entered >= en.Call.ID.Seq
 }
 
 // WaitsFor returns the neighbour whose bytes this rank needs first, and the end of the chain of
@@ -322,7 +322,7 @@ func (en *Engine) sendProgress(now time.Time) {
 		en.dog.told = now
 	}
 	for _, e := range en.open {
-		if e.begun < en.Call.Id.Seq || due {
+		if e.begun < en.Call.ID.Seq || due {
 			e.due = true
 			e.Wake()
 		}
@@ -334,7 +334,7 @@ func (en *Engine) Announce() {
 	en.Mu.Lock()
 	defer en.Mu.Unlock()
 	for _, e := range en.open {
-		if en.Active && e.begun < en.Call.Id.Seq {
+		if en.Active && e.begun < en.Call.ID.Seq {
 			e.due = true
 			e.Wake()
 		}

@@ -160,7 +160,7 @@ func (e *Epoch) Waits() client.Waits {
 	if !en.Active {
 		return w
 	}
-	w.Collective = en.Call.Id.Seq
+	w.Collective = en.Call.ID.Seq
 	// The neighbour, at once: the server follows the chain of waiting ranks by their heartbeats.
 	if first, far := en.WaitsFor(); first != nil && !en.Stream {
 		w.Rank = first.Rank

@@ -182,7 +182,7 @@ func (s *Steps) Clear(ctx context.Context) {
 // clear removes the checkpoints once no write is under way. Wait also waits for a removal that is under way when
 // ctx ends.
 func (s *Steps) clear(ctx context.Context) error {
-	ticker := time.NewTicker(engine.SayEvery)
+	ticker := time.NewTicker(engine.LogInterval)
 	defer ticker.Stop()
 	for began, written := time.Now(), false; !written; {
 		select {

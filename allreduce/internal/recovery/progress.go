@@ -165,7 +165,7 @@ func (s *Steps) watch(w *client.Wiring, t *transfer, cancel context.CancelCauseF
 				cancel(err)
 				return
 			}
-			if now.Sub(said) >= engine.SayEvery {
+			if now.Sub(said) >= engine.LogInterval {
 				said = now
 				s.cfg.Log.Info(s.Waits())
 			}

@@ -284,7 +284,7 @@ func (s *Steps) awaitAcks(ctx context.Context) error {
 			if err := server.ServerErr(); err != nil {
 				return fmt.Errorf("rank %d: sending results to ranks %v: %w", s.cfg.Rank, s.acks.ranks(), err)
 			}
-			if now.Sub(said) >= engine.SayEvery {
+			if now.Sub(said) >= engine.LogInterval {
 				said = now
 				s.cfg.Log.Info(s.Waits())
 			}
