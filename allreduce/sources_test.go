@@ -83,7 +83,7 @@ func TestAnotherSource(t *testing.T) {
 			began := time.Now()
 			all[2] = s.start(2, nil)
 			time.Sleep(15 * time.Second)
-			if said := s.logs["h2.2"].String(); !strings.Contains(said, "waiting for the state of step 2 from rank 0") {
+			if said := s.logs["h2.2"].String(); !strings.Contains(said, `msg="waiting outside collectives" rank=2`) || !strings.Contains(said, `for="the state of step 2 from rank 0`) {
 				t.Errorf("after 15 s the log does not say what rank 2 waits for:\n%s", said)
 			}
 			s.end(want, all...)

@@ -62,7 +62,7 @@ func (e *Epoch) dial(ctx context.Context, rank int) error {
 		}
 		if ctx.Err() == nil {
 			if tries%logEvery == 1 {
-				e.cfg.Log.Warn(e.cannotReach(rank), "rank", e.cfg.Rank, "address", host, "tries", tries, "error", err)
+				e.logUnreached(rank, "rank", e.cfg.Rank, "address", host, "tries", tries, "error", err)
 			}
 			if final := e.notReached(rank, tries, time.Since(reached), err); final != nil {
 				return final
@@ -76,11 +76,13 @@ func (e *Epoch) dial(ctx context.Context, rank int) error {
 	}
 }
 
-func (e *Epoch) cannotReach(rank int) string {
+// logUnreached logs a connection that does not open. In vw's tree the parent has no known rank.
+func (e *Epoch) logUnreached(rank int, fields ...any) {
 	if rank == e.parent() {
-		return "cannot reach the parent in the tree yet"
+		e.cfg.Log.Warn("cannot reach the parent in the tree yet", fields...)
+		return
 	}
-	return fmt.Sprintf("cannot reach rank %d yet", rank)
+	e.cfg.Log.Warn("cannot reach a rank yet", append(fields, "to", rank)...)
 }
 
 // Reach starts to open the connection to a rank, if this rank is the one that connects. If it

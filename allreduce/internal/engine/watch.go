@@ -161,11 +161,14 @@ func (en *Engine) Look(now time.Time, tick time.Duration) *Failure {
 	}
 	if now.Sub(d.said) >= LogInterval {
 		d.said = now
-		d.dump = en.Here().String()
+		w := en.Here()
+		fields := []any{"rank", w.Rank, "collective", w.Call, "elapsed", Seconds(w.Elapsed), "for", w.Waiting, "received", ByteCount(w.Received)}
+		d.dump = w.String()
 		if d.away != nil {
+			fields = append(fields, "server_lost", d.away)
 			d.dump += "; the server is lost: " + d.away.Error()
 		}
-		en.Log.Info(d.dump)
+		en.Log.Info("waiting in a collective", fields...)
 	}
 	if !en.Stream {
 		en.sendProgress(now)

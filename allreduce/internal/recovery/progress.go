@@ -46,6 +46,16 @@ func (s *Steps) Waits() string {
 	return fmt.Sprintf("rank %d: %s, waiting for %s", s.cfg.Rank, engine.Seconds(time.Since(p.since)), p.text())
 }
 
+// logWait logs the registered wait, if there is one.
+func (s *Steps) logWait() {
+	s.mu.Lock()
+	p := s.pause
+	s.mu.Unlock()
+	if p != nil {
+		s.cfg.Log.Info("waiting outside collectives", "rank", s.cfg.Rank, "elapsed", engine.Seconds(time.Since(p.since)), "for", p.text())
+	}
+}
+
 // transfer is the progress of a transfer over all attempts: its clock stops while the
 // machine works, and an attempt that repeats what an earlier one got moves it no further.
 type transfer struct {
@@ -167,7 +177,7 @@ func (s *Steps) watch(w *client.Wiring, t *transfer, cancel context.CancelCauseF
 			}
 			if now.Sub(said) >= engine.LogInterval {
 				said = now
-				s.cfg.Log.Info(s.Waits())
+				s.logWait()
 			}
 			if idle := t.idle(now); idle >= s.cfg.Stall && !over && now.Sub(asked) >= s.cfg.Stall {
 				asked = now

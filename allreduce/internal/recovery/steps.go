@@ -286,7 +286,7 @@ func (s *Steps) awaitAcks(ctx context.Context) error {
 			}
 			if now.Sub(said) >= engine.LogInterval {
 				said = now
-				s.cfg.Log.Info(s.Waits())
+				s.logWait()
 			}
 		}
 	}
