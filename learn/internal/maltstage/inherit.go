@@ -132,21 +132,21 @@ func (s *Stage) complete(ctx context.Context, g *allreduce.Group) error {
 	if !s.join.OnLoss.Replaces() || g.Size() == 1 {
 		return nil
 	}
-	// The lowest rank that has weights, and 0 if some rank has none.
+	// The lowest rank that has weights, infinite if no rank has some; and 0 if some rank has none.
 	have := []float64{float64(g.Rank()), 1}
 	if s.empty {
-		have = []float64{float64(g.Size()), 0}
+		have = []float64{math.Inf(1), 0}
 	}
 	if err := g.AllReduce(ctx, allreduce.Vec(have).Named("ranks with weights"), allreduce.Min); err != nil {
 		return err
 	}
-	root, all := int(have[0]), have[1] == 1
 	switch {
-	case all:
+	case have[1] == 1:
 		return nil
-	case root == g.Size():
+	case math.IsInf(have[0], 1):
 		return errors.New("all ranks have joined after the end of the passes: start the job again")
 	}
+	root := int(have[0])
 	w := s.online.Learner().Weights()
 	if !s.empty && root != g.Rank() {
 		w = make([]float32, len(w)) // those of this rank count
