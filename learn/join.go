@@ -58,21 +58,11 @@ func (cfg Config) earlyConfig() (c allreduce.Config, err error) {
 		return c, err
 	}
 	cfg = cfg.withDefaults()
-	if cfg.Model.Initial != "" || cfg.Model.FeatureMask != "" {
-		in, err := loadModel(&cfg, io.Discard) // its options are part of the digest
-		if err != nil {
-			return c, err
-		}
-		if err := in.file.Close(); err != nil {
-			return c, err
-		}
+	loaded, err := cfg.load(io.Discard) // options of the model and contents of the dictionaries are part of the digest
+	if err != nil {
+		return c, err
 	}
-	if cfg.Reg.Input != "" {
-		if _, _, err := loadRegularizer(&cfg, io.Discard); err != nil {
-			return c, err
-		}
-	}
-	if err := cfg.loadDictionaries(); err != nil { // their contents are part of the digest
+	if err := loaded.close(); err != nil {
 		return c, err
 	}
 	_ = cfg.applyPrecedence()

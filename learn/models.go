@@ -219,26 +219,116 @@ func (r *runner) abortModels() {
 	}
 }
 
-// loadRegularizer reads --input_feature_regularizer and merges its options into cfg, as
-// loadModel does. All bytes that are read are copied to read.
+// loadedFiles has the contents of the files whose options change the configuration.
+type loadedFiles struct {
+	initial *initial        // the loaded model; nil: none
+	prior   descent.Penalty // of Reg.Input; zero: none
+	labels  *loss.Range     // range of predictions of the loaded file; nil: none is loaded
+}
+
+// load opens the initial model, reads the regularisers and the dictionaries, and merges their options into c. All
+// bytes that are read of the model and the regularisers, now and later, are copied to read, for the checksum of the
+// provenance.
+func (c *Config) load(read io.Writer) (l loadedFiles, err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, l.close())
+			l = loadedFiles{}
+		}
+	}()
+	if c.loadsModel() {
+		if l.initial, err = loadModel(c, read); err != nil {
+			return l, err
+		}
+		l.labels = &l.initial.labels
+	}
+	if c.Reg.Input != "" {
+		var seen loss.Range
+		if l.prior, seen, err = loadRegularizer(c, read); err != nil {
+			return l, err
+		}
+		l.labels = &seen
+	}
+	return l, c.loadDictionaries()
+}
+
+// close closes the initial model.
+func (l *loadedFiles) close() error {
+	if l.initial == nil {
+		return nil
+	}
+	return l.initial.file.Close()
+}
+
+// loadHeaders merges the options of the initial model and of the regularisers into c, as load does. It reads only their
+// headers, and no dictionaries.
+func (c *Config) loadHeaders() error {
+	if c.loadsModel() {
+		in, err := loadModel(c, io.Discard)
+		if err != nil {
+			return err
+		}
+		if err := in.file.Close(); err != nil {
+			return err
+		}
+	}
+	if c.Reg.Input == "" {
+		return nil
+	}
+	f, err := c.openRegularizer()
+	if err != nil {
+		return err
+	}
+	dec, err := model.NewDecoder(f, regularizerLimits)
+	if err == nil && !dec.Regularizer {
+		err = errors.New("this is a model: load it with learn.Config.Model.Initial")
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("regularisers %s: %w", c.Reg.Input, err)
+	}
+	return c.takeRegularizer(&dec.Header)
+}
+
+// loadsModel reports whether the run begins with a loaded model or a feature mask.
+func (c *Config) loadsModel() bool { return c.Model.Initial != "" || c.Model.FeatureMask != "" }
+
+// regularizerLimits are the limits of the file of Reg.Input.
+var regularizerLimits = model.Limits{Bits: 30}
+
+// openRegularizer opens the file of Reg.Input.
+func (c *Config) openRegularizer() (io.ReadCloser, error) {
+	f, err := c.Model.Open(c.Reg.Input)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open the regularisers: %w", err)
+	}
+	return f, nil
+}
+
+// takeRegularizer merges the options of the file of Reg.Input into c.
+func (c *Config) takeRegularizer(h *model.Header) error {
+	if c.given.bits && c.Features.Bits != h.Bits {
+		return usage.New("Features.Bits", "%s was made with learn.Config.Features.Bits=%d, not %d: leave the option out", c.Reg.Input, h.Bits, c.Features.Bits)
+	}
+	c.Features.Bits = h.Bits
+	if err := c.takeOptions(c.Reg.Input, h); err != nil {
+		return err
+	}
+	return c.Validate()
+}
+
+// loadRegularizer reads the file of Reg.Input and merges its options into cfg, as loadModel does. All bytes that are
+// read are copied to read.
 func loadRegularizer(cfg *Config, read io.Writer) (prior descent.Penalty, labels loss.Range, err error) {
 	name := cfg.Reg.Input
-	f, err := cfg.Model.Open(name)
+	f, err := cfg.openRegularizer()
 	if err != nil {
-		return prior, labels, fmt.Errorf("cannot open the regularisers: %w", err)
+		return prior, labels, err
 	}
-	reg, err := model.ReadRegularizer(io.TeeReader(f, read), model.Limits{Bits: 30})
+	reg, err := model.ReadRegularizer(io.TeeReader(f, read), regularizerLimits)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return prior, labels, fmt.Errorf("regularisers %s: %w", name, err)
 	}
-	if cfg.given.bits && cfg.Features.Bits != reg.Bits {
-		return prior, labels, usage.New("Features.Bits", "%s was made with learn.Config.Features.Bits=%d, not %d: leave the option out", name, reg.Bits, cfg.Features.Bits)
-	}
-	cfg.Features.Bits = reg.Bits
-	if err := cfg.takeOptions(name, &reg.Header); err != nil {
-		return prior, labels, err
-	}
-	if err := cfg.Validate(); err != nil {
+	if err := cfg.takeRegularizer(&reg.Header); err != nil {
 		return prior, labels, err
 	}
 	// A negative λ would make the penalty unbounded, and the solver would diverge. NaN fails

@@ -4,7 +4,6 @@ package learn
 
 import (
 	"fmt"
-	"io"
 	"runtime"
 
 	"github.com/gvw-project/gvw/allreduce"
@@ -44,21 +43,15 @@ func Total(amounts []Amount) uint64 {
 	return sum
 }
 
-// Plan returns what Run would do. It looks at the configuration, the header of the loaded model
-// and the cache. It reads no examples, joins no job and allocates no weights.
+// Plan returns what Run would do. It looks at the configuration, the headers of the loaded model
+// and regularisers, and the cache. It reads no examples, joins no job and allocates no weights.
 func (c Config) Plan() (_ *Plan, err error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
 	c = c.withDefaults()
-	if c.Model.Initial != "" {
-		in, err := loadModel(&c, io.Discard)
-		if err != nil {
-			return nil, err
-		}
-		if err := in.file.Close(); err != nil {
-			return nil, err
-		}
+	if err := c.loadHeaders(); err != nil {
+		return nil, err
 	}
 	// The same precedence as in a run, without its notes.
 	_ = c.applyPrecedence()

@@ -3,10 +3,12 @@
 package learn
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
 	"github.com/gvw-project/gvw/allreduce"
+	"github.com/gvw-project/gvw/model"
 	"github.com/gvw-project/gvw/optim/ftrl"
 )
 
@@ -111,6 +113,51 @@ func TestPlanOfTheFTRLFamily(t *testing.T) {
 		}
 		if tables, err := c.cfg.Tables(); err != nil || tables != c.want {
 			t.Errorf("%s: tables of %d MiB, %v; want %d", c.name, tables/mib, err, c.want/mib)
+		}
+	}
+}
+
+// A plan has the number of weights of a file that the run loads, whichever option names it.
+func TestPlanHasTheBitsOfLoadedFiles(t *testing.T) {
+	header := model.Header{Bits: 20}
+	var mask, prior bytes.Buffer
+	if err := model.Write(&mask, &model.Regressor{Header: header, Weights: model.View{Data: make([]float32, 1<<20)}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := model.WriteRegularizer(&prior, &model.Regularizer{Header: header, Precision: make([]float32, 1<<20), Mean: make([]float32, 1<<20)}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		load func(*Config)
+		file []byte
+		want string // part of the error; "": none
+	}{
+		{"initial model", func(c *Config) { c.Model.Initial = "f" }, mask.Bytes(), ""},
+		{"feature mask", func(c *Config) { c.Model.FeatureMask = "f" }, mask.Bytes(), ""},
+		{"regularisers", func(c *Config) { c.Reg.Input = "f" }, prior.Bytes(), ""},
+		{"a model as regularisers", func(c *Config) { c.Reg.Input = "f" }, mask.Bytes(), "load it with learn.Config.Model.Initial"},
+		{"other bits", func(c *Config) { c.Reg.Input, c.Features.Bits = "f", 19 }, prior.Bytes(), "leave the option out"},
+		{"only a part of a file", func(c *Config) { c.Reg.Input = "f" }, prior.Bytes()[:10], "regularisers f: "},
+	} {
+		cfg := Config{
+			Data: DataConfig{Inputs: []Input{textInput("x", "1 | a\n")}}, Passes: 2, Holdout: HoldoutConfig{Off: true},
+			Batch: BatchConfig{BFGS: true}, Model: ModelConfig{Open: opens(c.file)},
+		}
+		c.load(&cfg)
+		p, err := cfg.Plan()
+		if c.want != "" {
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: got %v, want an error with %q", c.name, err, c.want)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if got, want := p.State[0].Bytes, uint64(3*4<<20); got != want {
+			t.Errorf("%s: a state of %d bytes, want %d", c.name, got, want)
 		}
 	}
 }

@@ -41,31 +41,17 @@ func newRunner(cfg Config) (_ *runner, err error) {
 	}()
 	// Loaded files come first: their options change the rest of the configuration.
 	r.provenance.Basis = job.NewBasis()
-	if cfg.Model.Initial != "" || cfg.Model.FeatureMask != "" {
-		if r.initial, err = loadModel(&cfg, r.provenance.Basis); err != nil {
-			return nil, err
-		}
-	}
-	var labels *loss.Range // range of predictions of the loaded file
-	if r.initial != nil {
-		labels = &r.initial.labels
-	}
-	if cfg.Reg.Input != "" {
-		var seen loss.Range
-		if r.prior, seen, err = loadRegularizer(&cfg, r.provenance.Basis); err != nil {
-			return nil, err
-		}
-		labels = &seen
-	}
-	if err = cfg.loadDictionaries(); err != nil {
+	loaded, err := cfg.load(r.provenance.Basis)
+	if err != nil {
 		return nil, err
 	}
+	r.initial, r.prior = loaded.initial, loaded.prior
 	r.unheld = cfg.applyPrecedence()
 	// Only the server's lease lets an attempt write the files of the end. The model source keeps the plain function,
 	// since all attempts save the same bytes after each pass.
 	cfg.Output.Create = output.UnderLease(cfg.Output.Create, r.job.Lease)
 	r.cfg = cfg
-	if err = r.newTally(labels); err != nil {
+	if err = r.newTally(loaded.labels); err != nil {
 		return nil, err
 	}
 	if r.rule, err = cfg.updateRule(); err != nil {

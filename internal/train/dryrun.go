@@ -19,7 +19,7 @@ import (
 // dryRun prints the data that a run would read, allocate and send. checkpoint is the path of its
 // checkpoints; "": it writes none. Files are not opened: only their sizes are requested.
 func dryRun(ctx context.Context, p *cli.Process, fsys hdfsio.FS, data []string, cfg *learn.Config, checkpoint string) error {
-	// Plan reads only the header of a loaded model, so a dry run is quick with any size of data.
+	// Plan reads only the headers of a loaded model and of regularisers, so a dry run is quick with any size of data.
 	plan, err := cfg.Plan()
 	if err != nil {
 		return err
