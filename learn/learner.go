@@ -128,7 +128,7 @@ func (c *Config) newMeasures(holdout bool) (tally.Measures, error) {
 // classLabels returns the labels of k classes, as far as the options decide them. Otherwise the data
 // decides.
 func (c *Config) classLabels(kind feature.LabelKind, k int) sgdstage.ClassLabels {
-	l := sgdstage.ClassLabels{K: k, First: 1, Names: c.OAA.names(), Cluster: c.Cluster.Join != nil, Log: c.Diagnostics.Log}
+	l := sgdstage.ClassLabels{Data: c.dataName(), K: k, First: 1, Names: c.OAA.names(), Cluster: c.Cluster.Join != nil, Log: c.Diagnostics.Log}
 	switch {
 	case kind == feature.MultiLabels:
 		l.First, l.Decided = 0, true

@@ -39,11 +39,11 @@ func TestClassLabelsTranscript(t *testing.T) {
 		first  int
 		want   string
 	}{
-		"from 1": {ClassLabels{K: 3, First: 1}, []float32{1, 3, 0}, 1, "msg=\"label 3 found: labels count from 1 (learn.Config.OAA.Indexing=1)\"\n" +
-			"msg=\"label 0 is none of 1 to 3: every class learns that it is not its own (further ones are not shown)\" example=10\n"},
-		"from 0":  {ClassLabels{K: 3, First: 1}, []float32{1, 0, 3}, 0, "msg=\"label 0 found: labels count from 0 from here on (learn.Config.OAA.Indexing=0)\"\n" + "msg=\"label 3 is none of 0 to 2: every class learns that it is not its own (further ones are not shown)\" example=10\n"},
+		"from 1": {ClassLabels{K: 3, First: 1}, []float32{1, 3, 0}, 1, "msg=\"labels found to count from 1 (learn.Config.OAA.Indexing=1)\" label=3\n" +
+			"msg=\"label without a class found, further ones are not logged\" label=0 first=1 last=3 effect=\"learned as an example of no class\" example=10\n"},
+		"from 0":  {ClassLabels{K: 3, First: 1}, []float32{1, 0, 3}, 0, "msg=\"labels found to count from 0 (learn.Config.OAA.Indexing=0)\" label=0\n" + "msg=\"label without a class found, further ones are not logged\" label=3 first=0 last=2 effect=\"learned as an example of no class\" example=10\n"},
 		"given":   {ClassLabels{K: 3, First: 0, Decided: true}, []float32{0, 1, 2}, 0, ""},
-		"once":    {ClassLabels{K: 2, First: 1, Decided: true}, []float32{7, 8, -1}, 1, "msg=\"label 7 is none of 1 to 2: every class learns that it is not its own (further ones are not shown)\" example=10\n"},
+		"once":    {ClassLabels{K: 2, First: 1, Decided: true}, []float32{7, 8, -1}, 1, "msg=\"label without a class found, further ones are not logged\" label=7 first=1 last=2 effect=\"learned as an example of no class\" example=10\n"},
 		"names":   {ClassLabels{K: 2, First: 1, Decided: true, Names: []string{"ham", "spam"}}, []float32{7}, 1, ""},
 		"cluster": {ClassLabels{K: 3, First: 1, Cluster: true}, []float32{3, 1}, 1, ""},
 	} {
@@ -59,9 +59,9 @@ func TestClassLabelsTranscript(t *testing.T) {
 			t.Errorf("%s: first label %d, want %d; log (-want +got):\n%s", name, l.First, c.first, diff)
 		}
 	}
-	l := ClassLabels{K: 3, First: 1, Cluster: true}
-	if _, ok := errors.AsType[*examples.DataError](l.decide(0, 0)); !ok {
-		t.Error("on a cluster label 0 was accepted")
+	l := ClassLabels{Data: "d", K: 3, First: 1, Cluster: true}
+	if err, ok := errors.AsType[*examples.DataError](l.decide(0, 0)); !ok || !strings.HasPrefix(err.Error(), "d: got label 0, want 1 to 3: ") {
+		t.Errorf("label 0 on a cluster: got %v", err)
 	}
 }
 

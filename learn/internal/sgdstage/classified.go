@@ -47,14 +47,14 @@ func (o *classified) take(b *feature.Batch, ex *feature.Example) error {
 	switch o.kind {
 	case feature.ClassLabels:
 		if o.target.Class = o.labels.class(ex.Label); o.labels.outside(ex.Label) {
-			o.labels.warnOutside(ex.Label, o.m.Tally.Stats.Examples, "it is not learned")
+			o.labels.warnOutside(ex.Label, o.m.Tally.Stats.Examples, "not learned")
 		}
 		return nil
 	case feature.MultiLabels:
 		o.target.Costs = b.CostsOf(ex)
 		for _, y := range o.target.Costs {
 			if int(y.Class) >= o.labels.K {
-				o.labels.warnOutside(float32(y.Class), o.m.Tally.Stats.Examples, "it is not learned")
+				o.labels.warnOutside(float32(y.Class), o.m.Tally.Stats.Examples, "not learned")
 			}
 		}
 		return nil
@@ -71,7 +71,7 @@ func (o *classified) take(b *feature.Batch, ex *feature.Example) error {
 		}
 		// As in vw another class has the cost: the first one, or the last one if labels count from 1.
 		other := l.First * l.K
-		l.warnOutside(float32(*c), o.m.Tally.Stats.Examples, "its cost is that of class "+strconv.Itoa(other))
+		l.warnOutside(float32(*c), o.m.Tally.Stats.Examples, "cost taken as that of class "+strconv.Itoa(other))
 		*c = uint32(other)
 	}
 	for i := range o.costs {

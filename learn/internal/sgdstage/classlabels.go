@@ -15,6 +15,7 @@ import (
 // ClassLabels maps labels to classes, which count from 0. The labels are 1 to K, or 0 to K-1,
 // or names.
 type ClassLabels struct {
+	Data    string   // name of the data, for errors
 	K       int      // number of classes
 	First   int      // label of the first class, 1 or 0
 	Decided bool     // First is final; false: the first label 0 or K decides
@@ -48,7 +49,7 @@ func (l *ClassLabels) decide(label float32, learned uint64) error {
 		return err
 	}
 	if c := l.class(label); (c < 0 || c >= l.K) && l.Names == nil { // the parser warns of names
-		l.warnOutside(label, learned, "every class learns that it is not its own")
+		l.warnOutside(label, learned, "learned as an example of no class")
 	}
 	return nil
 }
@@ -57,14 +58,14 @@ func (l *ClassLabels) decide(label float32, learned uint64) error {
 func (l *ClassLabels) decideFirst(label float32) error {
 	switch {
 	case label == 0 && !l.Decided && l.Cluster:
-		return &examples.DataError{Name: "label 0", Text: fmt.Sprintf("of the labels of %d classes: on a cluster they count from 1 by default: give learn.Config.OAA.Indexing=0", l.K)}
+		return &examples.DataError{Name: l.Data, Text: fmt.Sprintf("got label 0, want 1 to %d: labels count from 1 on a cluster by default; set learn.Config.OAA.Indexing=0", l.K)}
 	case label == 0 && !l.Decided:
 		l.First, l.Decided = 0, true
-		l.Log.Info("label 0 found: labels count from 0 from here on (learn.Config.OAA.Indexing=0)")
+		l.Log.Info("labels found to count from 0 (learn.Config.OAA.Indexing=0)", "label", 0)
 	case int(label) == l.K && !l.Decided:
 		l.Decided = true
 		if !l.Cluster {
-			l.Log.Info(fmt.Sprintf("label %d found: labels count from 1 (learn.Config.OAA.Indexing=1)", l.K))
+			l.Log.Info("labels found to count from 1 (learn.Config.OAA.Indexing=1)", "label", l.K)
 		}
 	}
 	return nil
@@ -76,7 +77,8 @@ func (l *ClassLabels) warnOutside(label float32, learned uint64, effect string) 
 		return
 	}
 	l.warned = true
-	l.Log.Warn(fmt.Sprintf("label %g is none of %d to %d: %s (further ones are not shown)", label, l.First, l.First+l.K-1, effect), "example", learned+1)
+	l.Log.Warn("label without a class found, further ones are not logged",
+		"label", label, "first", l.First, "last", l.First+l.K-1, "effect", effect, "example", learned+1)
 }
 
 // text returns the label of a class as data files have it.
