@@ -13,7 +13,7 @@ import (
 	"github.com/gvw-project/gvw/optim/sgd"
 )
 
-// JoinSpare makes this process a spare of the job in cfg, whatever Cluster.Rank is; see
+// JoinSpare makes this process a spare of the job in cfg, whatever Cluster.Join.Rank is; see
 // allreduce.Config.Spare. It returns when the process has been given the rank of a lost one. The
 // caller then completes cfg with the returned Group and the settings of that rank (Inputs,
 // Cache, names of files), and calls Run. Until then a spare does not know its rank, so JoinSpare
@@ -28,7 +28,7 @@ func JoinSpare(ctx context.Context, cfg Config) (*allreduce.Group, error) {
 }
 
 // JoinEarly joins the job in cfg before this rank has its inputs, and waits for the list of ranks
-// that take part, which it returns (Cluster.Elastic). The inputs may depend on that list. The
+// that take part, which it returns (Cluster.Join.Elastic). The inputs may depend on that list. The
 // caller then completes cfg with the returned Group and the settings of the rank, and calls
 // Run. JoinEarly only checks that Inputs is set. A *allreduce.RefusedError may mean that the job
 // has finished; Run then does what is left to do.
@@ -132,6 +132,9 @@ func (c *Config) checkStream() error {
 	if c.Hybrid != nil {
 		return usage.New("Hybrid", "a job with vw workers cannot run both phases in one process, because vw cannot: "+
 			"run SGD first, and then learn.Config.Batch.BFGS from its model, as with vw")
+	}
+	if c.batches() && !c.TestOnly && c.Batch.second() {
+		return usage.New("Batch.Solver", "a job with vw workers cannot exchange the vectors of %s, because vw's sequence of calls is fixed: leave it out", c.Batch.Solver)
 	}
 	if c.regularizes() && c.Batch.BFGS {
 		return usage.New("Reg.Output", "a job with vw workers cannot write it: vw sums other values at the end of each pass; run the job with gvw workers only")

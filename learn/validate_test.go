@@ -30,6 +30,24 @@ func valid() Config {
 	}
 }
 
+// A job with vw workers cannot have collectives that vw does not call.
+func TestJobWithVWWorkersRefuses(t *testing.T) {
+	for field, by := range map[string]func(*Config){
+		"":                  func(c *Config) { c.Batch.BFGS = true },
+		"Batch.Solver":      func(c *Config) { c.Batch.BFGS, c.Batch.Solver = true, "newton" },
+		"Average.Aggregate": func(c *Config) { c.Average.Aggregate = "model" },
+		"LDA.Topics":        func(c *Config) { c.LDA.Topics = 2 },
+		"Hybrid":            func(c *Config) { c.Hybrid = &Hybrid{1, 2} },
+	} {
+		c := valid()
+		by(&c)
+		err := c.checkStream()
+		if fault, ok := errors.AsType[*UsageError](err); (field == "") != (err == nil) || ok && fault.Field != field {
+			t.Errorf("got %v, want a fault of %q", err, field)
+		}
+	}
+}
+
 // noNumber is NaN as an option.
 func noNumber() option.Option[float32] { return option.Some(float32(math.NaN())) }
 

@@ -179,9 +179,6 @@ func (m *Batch) Exchange(ctx context.Context, g *allreduce.Group) error {
 	m.sums.Trials = append(m.sums.Trials[:0], m.part.Trials...)
 	m.sums.Matrix = append(m.sums.Matrix[:0], m.part.Matrix...)
 	if m.Job.Total > 1 {
-		if g.Stream() && m.Config.Method != Pairs {
-			return fmt.Errorf("the job has workers of vw, which know no exchanges of %s: leave learn.Config.Batch.Solver out", m.Config.name())
-		}
 		if err := m.reduce(ctx, g, m.request()); err != nil {
 			return err
 		}
