@@ -163,9 +163,7 @@ func (c *Config) validateAverage(f *usage.Faults) {
 		f.Add("Data.PassLength", "learn.Config.Average.Every divides passes: leave it out")
 	}
 	if c.averagesSums() {
-		if c.Average.Aggregate == aggregateGradient || c.singleSteps() || moved {
-			f.Add("SGD.Adaptive", "adaptive and normalised steps are those of single examples, and their averages have no learn.Config.Outer.Rate, and their moments are not random")
-		}
+		c.validateAveragedSums(f)
 		return
 	}
 	if c.SGD.Invariant && (c.Average.Aggregate == aggregateGradient || c.singleSteps()) {
@@ -194,6 +192,29 @@ func (c *Config) validateAverage(f *usage.Faults) {
 	}
 	if moved && (c.Average.Aggregate == aggregateGradient || c.Average.random()) {
 		f.Add("Outer.Rate", "it needs averages of models, at moments that are not random")
+	}
+}
+
+// validateAveragedSums reports options that contradict the average of models with sums of an adaptive or normalised rule.
+func (c *Config) validateAveragedSums(f *usage.Faults) {
+	field := "SGD.Adaptive"
+	switch {
+	case c.SGD.Adaptive:
+	case c.SGD.Normalized:
+		field = "SGD.Normalized"
+	default:
+		field = "SGD.Adax"
+	}
+	switch {
+	case c.Average.Aggregate == aggregateGradient:
+		f.Add(field, "adaptive and normalised steps are those of single examples: leave it or learn.Config.Average.Aggregate=gradient out")
+	case c.Average.random():
+		f.Add(field, "adaptive and normalised models have no control variates: leave it or learn.Config.Average.Every=%s out", c.Average.Every)
+	case c.singleSteps():
+		f.Add(field, "adaptive and normalised steps are those of single examples: leave it or learn.Config.Average.Batch out")
+	}
+	if c.Outer != (OuterConfig{}) {
+		f.Add(field, "averages of adaptive and normalised models have no outer step: leave it or learn.Config.Outer.Rate and learn.Config.Outer.Momentum out")
 	}
 }
 
