@@ -30,7 +30,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 
@@ -142,7 +141,7 @@ func (d *Decoder) need(n int) error {
 // End returns an error if data follows the last array.
 func (d *Decoder) End() error {
 	if len(d.rest) > 0 {
-		return errors.New("the model is longer than its configuration says")
+		return fmt.Errorf("%d bytes follow the last array, want 0: the file is damaged or from another version", len(d.rest))
 	}
 	return nil
 }

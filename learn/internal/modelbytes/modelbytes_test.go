@@ -62,7 +62,7 @@ func TestArraysFitTheData(t *testing.T) {
 			t.Errorf("an array of %d: got %v, want an error", n, err)
 		}
 	}
-	if d.End() == nil {
-		t.Error("End before the array: got no error")
+	if err := d.End(); err == nil || !strings.Contains(err.Error(), "bytes follow the last array, want 0") {
+		t.Errorf("End before the array: got %v, want an error", err)
 	}
 }
