@@ -126,7 +126,7 @@ type DataConfig struct {
 
 	Shuffle       bool   // read the examples in a random order from the second pass on
 	ShuffleSeed   uint64 // seed of that order, together with the rank and the pass
-	ShuffleMemory int    // bytes that are shuffled as a whole; larger shards are shuffled in pieces. 0: 512 MiB
+	ShuffleMemory int    // limit of the shuffle buffer, in bytes; larger shards are shuffled in pieces. 0: 512 MiB
 }
 
 // HoldoutConfig configures the examples that passes measure without learning from them, and the

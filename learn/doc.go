@@ -28,10 +28,10 @@
 //
 // # Collaborators
 //
-// A stage knows neither the Config nor the run. It gets its settings and those of four
-// collaborators that it needs: a reader of the shard (package examples), the book of what
-// has been predicted (package tally), the rank's part in the job (package job), and the
-// outputs (package output). The run makes all of them from the Config, and delivers the
+// A stage depends on neither the Config nor the run. It gets its settings and those of four
+// collaborators that it needs: a reader of the shard (package examples), the counts and
+// losses (package tally), the rank's part in the job (package job), and the outputs (package
+// output). The run makes all of them from the Config, and delivers the
 // outcome.
 //
 // # What ranks share
@@ -69,7 +69,8 @@
 // attempt copies the files that it owes from the run directory. A state identifies the data
 // and the models that it was made from, and is refused for others.
 //
-// Predictions (-p, -r) are written while a rank works, and no other process has them. A
-// replacement has the predictions of the passes that it has done itself. If any pass is
-// missing between them, it refuses to run: its file would look complete and not be.
+// Output.Predictions and Output.RawPredictions are written while a rank works, and no other
+// process has them. A replacement has the predictions of the passes that it has done itself. If
+// any pass is missing between them, it refuses to run: otherwise its file would silently lack
+// predictions.
 package learn

@@ -25,6 +25,10 @@
 //	internal/train      gvw without a command
 //	internal/run        gvw run, gvw supervise
 //	internal/mapper     gvw mapper
+//	internal/search     gvw search
+//	internal/remote     gvw remote, by which gvw run --hosts starts workers
+//	internal/programs   gvw svm, gvw nn, gvw factor
+//	internal/show       gvw report, gvw plot, gvw timeline
 //	internal/tools      the other commands
 //
 // # Exit codes

@@ -33,7 +33,7 @@ type Reader struct {
 	// Waited adds up the nanoseconds in which passes wait for examples; nil: they are not measured.
 	Waited *atomic.Int64
 
-	// Translate returns the batch that Pass visits in place of one that it has read, until the next one; nil: the same. It
+	// Translate returns the batch that Pass visits instead of one that it has read, until the next one; nil: the same. It
 	// cannot be set with Shuffle.
 	Translate func(*feature.Batch) *feature.Batch
 

@@ -9,9 +9,9 @@ import (
 	"github.com/gvw-project/gvw/feature"
 )
 
-// window puts examples into a random order. It collects examples up to its memory limit, visits
-// them in an order drawn from (seed, rank, pass), and starts again. A shard that fits is
-// shuffled as a whole, a larger one piece by piece. The pieces depend on the examples only, and
+// window is the shuffle buffer, which puts examples into a random order. It collects examples up
+// to its memory limit, visits them in an order drawn from (seed, rank, pass), and starts again.
+// A shard larger than the buffer is shuffled in pieces. The pieces depend on the examples only, and
 // not on their batches, so that a replacement visits the same order.
 type window struct {
 	limit, used int // bytes

@@ -3,6 +3,6 @@
 // Package modelsource makes the models that stages return: their headers, the state with which a later run
 // continues, and the model of each pass, which is a file of its own.
 //
-// It knows no Config: the run describes its options by a function. All sums are those of all ranks, so every
+// The package does not depend on the Config: the run describes its options by a function. All sums are those of all ranks, so every
 // rank writes the same bytes.
 package modelsource

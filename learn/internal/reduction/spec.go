@@ -20,7 +20,7 @@ type Spec struct {
 	// Above reports whether vw's stack has the learner above the link function, which then applies
 	// to the predictions of each linear learner.
 	Above bool
-	// Bottom reports whether the learner has an update rule of its own, in place of vw's gd. Its
+	// Bottom reports whether the learner has an update rule of its own, instead of vw's gd. Its
 	// table has rows of Plan.Slots floats, a power of two apart, for each of the features, and its
 	// settings are those of the plain rule. A model has all rows, without resume state, unless
 	// Plan.Kept is set.

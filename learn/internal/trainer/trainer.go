@@ -122,8 +122,8 @@ func (c *Trainer) own(d *snapshot.Coder) {
 	c.stage.Own(d)
 }
 
-// Keep is called when the job is wired. recovers reports whether it recovers from losses, so
-// that the state must survive each step.
+// Keep is called before the first step. recovers reports whether the job recovers from losses,
+// so that the state must survive each step.
 func (c *Trainer) Keep(recovers bool) {
 	j := c.job
 	j.Keep = recovers && j.Group.Size() > 1
