@@ -34,7 +34,7 @@ func (b banner) print(w io.Writer) error {
 func (r *runner) banner() banner {
 	var b banner
 	c := &r.cfg
-	c.Features.Namespaces.Say(b.addf)
+	c.Features.Namespaces.BannerLines(b.addf)
 	if c.TestOnly {
 		b.addf("only testing")
 	}
@@ -57,8 +57,8 @@ func (r *runner) banner() banner {
 		b.addf("raw predictions = %s", c.Output.RawPredictions)
 	}
 	for _, s := range c.Learner.learners() {
-		if s.Says != nil {
-			b.addf("%s", s.Says(c.Learner.Options))
+		if s.Banner != nil {
+			b.addf("%s", s.Banner(c.Learner.Options))
 		}
 	}
 	// vw names the bottom learner first in the stack that "Enabled learners" lists below.

@@ -113,7 +113,7 @@ func (c *Config) newOddLabels(l loss.Loss) tally.OddLabels {
 	if c.Loss.Function == "logistic" && !c.Loss.LogisticMin.Set && !c.Loss.LogisticMax.Set {
 		half = 0
 	}
-	return tally.OddLabels{Want: r, Half: half, First: ok}
+	return tally.OddLabels{Want: r, Half: half, Warns: ok}
 }
 
 // newMeasures returns the measures of a run. holdout reports whether examples are held out;

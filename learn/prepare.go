@@ -67,11 +67,11 @@ func newRunner(cfg Config) (_ *runner, err error) {
 			return nil, err
 		}
 	}
-	talk, progress := cfg.Diagnostics.Writer, cfg.Diagnostics.Progress
+	diagnostics, progress := cfg.Diagnostics.Writer, cfg.Diagnostics.Progress
 	if cfg.Diagnostics.Quiet {
-		talk, progress = nil, ""
+		diagnostics, progress = nil, ""
 	}
-	if r.console.Table, err = vwtext.NewTable(talk, progress); err != nil {
+	if r.console.Table, err = vwtext.NewTable(diagnostics, progress); err != nil {
 		return nil, usage.New("Diagnostics.Progress", "%v", err)
 	}
 	r.audit = cfg.newAudit(r.rule.Adaptive && !cfg.TestOnly && cfg.FTRL.Rule == ftrl.None)

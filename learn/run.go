@@ -194,18 +194,18 @@ func (r *runner) end(ctx context.Context) (*Report, error) {
 	if t.Stop.Known {
 		report.HoldoutLoss = t.Stop.Best
 	}
-	if err := t.SayValid(); err != nil {
+	if err := t.PrintValid(); err != nil {
 		return nil, err
 	}
-	err = r.console.Say([]byte(report.Summary()))
+	err = r.console.Print([]byte(report.Summary()))
 	r.console.Hold.Release()
 	if err != nil {
 		return nil, err
 	}
-	if err := r.console.Say(t.TrainingSummary(r.cfg.Hybrid != nil && !r.cfg.TestOnly)); err != nil {
+	if err := r.console.Print(t.TrainingSummary(r.cfg.Hybrid != nil && !r.cfg.TestOnly)); err != nil {
 		return nil, err
 	}
-	if err := r.console.Say(t.Measures.Summary()); err != nil {
+	if err := r.console.Print(t.Measures.Summary()); err != nil {
 		return nil, err
 	}
 	r.noteLoss()

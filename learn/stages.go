@@ -278,7 +278,7 @@ func (r *runner) second(left trainer.Stage) (trainer.Stage, error) {
 		}
 	}
 	r.tally.ForgetBest()
-	if err := r.console.Say(optim.AppendHeader(nil)); err != nil {
+	if err := r.console.Print(optim.AppendHeader(nil)); err != nil {
 		return nil, err
 	}
 	return r.batch(w, r.cfg.Hybrid.LBFGSPasses)

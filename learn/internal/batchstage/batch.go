@@ -320,7 +320,7 @@ func (m *Batch) Commit() error {
 		return err
 	}
 	if m.stop = stop; stop {
-		if err := m.Console.Say([]byte("Early termination reached w.r.t. " + t.StoppedBy() + " set error")); err != nil {
+		if err := m.Console.Print([]byte("Early termination reached w.r.t. " + t.StoppedBy() + " set error")); err != nil {
 			return err
 		}
 	}
@@ -346,7 +346,7 @@ func (m *Batch) accept() error {
 	if m.row = optim.AppendRow(m.row[:0], row); len(m.row) == 0 {
 		return nil
 	}
-	return m.Console.Say(m.row)
+	return m.Console.Print(m.row)
 }
 
 // Finish prints why the solver has stopped, and ends training. The model has the weights of the
@@ -375,7 +375,7 @@ func (m *Batch) Finish() (training.Outcome, error) {
 	if m.stop {
 		return out, nil
 	}
-	return out, m.Console.Say(verdict)
+	return out, m.Console.Print(verdict)
 }
 
 // model returns the model with the weights w. As in vw it has no resume state.
@@ -394,7 +394,7 @@ func (m *Batch) Shrink() (void bool, err error) {
 	}
 	// The row of the interrupted pass has no end yet.
 	if m.Console.MidLine {
-		if err := m.Console.Say([]byte{'\n'}); err != nil {
+		if err := m.Console.Print([]byte{'\n'}); err != nil {
 			return true, err
 		}
 	}

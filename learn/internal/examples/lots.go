@@ -32,7 +32,7 @@ type Score struct{ Raw, Clipped, Loss float32 }
 // Split lets n goroutines call Done. start calls it before it hands the lot to the first of them.
 func (l *Lot) Split(n int) { l.left.Store(int32(n)) }
 
-// Done reports that the goroutine does not use the lot any more. It must be called once, or as often as Split says.
+// Done reports that the goroutine does not use the lot any more. It must be called once, or as often as Split has set.
 func (l *Lot) Done() {
 	if l.left.Add(-1) == 0 {
 		l.done <- struct{}{}

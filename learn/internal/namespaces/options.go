@@ -199,8 +199,8 @@ func IsOption(name string) bool {
 	return false
 }
 
-// Say passes to line the lines of the banner on namespaces, in vw's words and order.
-func (n *Options) Say(line func(format string, args ...any)) {
+// BannerLines passes to line the lines of the banner on namespaces, in vw's words and order.
+func (n *Options) BannerLines(line func(format string, args ...any)) {
 	counts := func(list []string, format, one, all string) {
 		for _, v := range list {
 			where, number := all, v

@@ -19,8 +19,8 @@ func (c *Console) OpenTable() error {
 	return c.Table.Head()
 }
 
-// Say prints text, unless the run is quiet.
-func (c *Console) Say(text []byte) error {
+// Print prints text, unless the run is quiet.
+func (c *Console) Print(text []byte) error {
 	if c.Table.Out == nil || len(text) == 0 {
 		return nil
 	}

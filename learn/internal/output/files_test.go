@@ -165,13 +165,13 @@ func TestConsole(t *testing.T) {
 		if quiet {
 			c.Table.Out = nil
 		}
-		if err := errors.Join(c.OpenTable(), c.Say(nil), c.Say([]byte("a row of the trace, "))); err != nil {
+		if err := errors.Join(c.OpenTable(), c.Print(nil), c.Print([]byte("a row of the trace, "))); err != nil {
 			t.Fatal(err)
 		}
 		if c.Hold.open == quiet || c.MidLine == quiet {
 			t.Errorf("quiet %v: the log is delayed: %v, in the middle of a line: %v", quiet, c.Hold.open, c.MidLine)
 		}
-		if err := c.Say([]byte("its end\n")); err != nil || c.MidLine {
+		if err := c.Print([]byte("its end\n")); err != nil || c.MidLine {
 			t.Errorf("quiet %v: in the middle of a line after its end, error %v", quiet, err)
 		}
 		if got := out.String(); quiet != (got == "") || !quiet && !strings.HasSuffix(got, "a row of the trace, its end\n") {

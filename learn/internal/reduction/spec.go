@@ -39,8 +39,8 @@ type Spec struct {
 	Labels feature.LabelKind
 	// Variant returns what vw's banner has behind the name; nil: nothing.
 	Variant func(Values) string
-	// Says returns a line of vw's banner, before the data; nil: none.
-	Says func(Values) string
+	// Banner returns a line of vw's banner, before the data; nil: none.
+	Banner func(Values) string
 	// Excludes returns the fault of a learner beside the rest of the configuration, empty if there
 	// is none; nil: nothing is excluded.
 	Excludes func(Setting) string

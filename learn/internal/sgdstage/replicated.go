@@ -49,7 +49,7 @@ func (m *Online) replicate(ctx context.Context) error {
 	c.start()
 	defer c.end()
 	if !m.merged {
-		c.meet(c.all.Copy, c.all.Unmark)
+		c.runAll(c.all.Copy, c.all.Unmark)
 	}
 	m.merged = m.Job.Total == 1 // otherwise the average of the ranks changes the weights
 	err := m.Read.Lots(ctx, 4*n, c.deal, func(l *examples.Lot, i int) error {
@@ -76,20 +76,20 @@ type replicated struct {
 	fresh        bool // no example has been dealt, and all weights are 0
 
 	seen            loss.Range // of the labels of all examples dealt
-	who             int        // whose block the current one is
+	current         int        // replica of the current block
 	inRound, inTurn int
 }
 
-// task is some work of a replica: examples of a lot, or a part of a meeting.
+// task is some work of a replica: examples of a lot, or the steps of a barrier.
 type task struct {
 	lot      *examples.Lot
 	from, to int
 	seen     loss.Range
-	meeting  *meeting // nil: the examples
+	barrier  *barrier // nil: the examples
 }
 
-// meeting is work of all replicas. None begins a step before all have ended the previous one.
-type meeting struct {
+// barrier is work of all replicas in steps. No replica begins a step before all have ended the previous one.
+type barrier struct {
 	steps []func(i int)
 	ends  []sync.WaitGroup // of each step
 }
@@ -101,8 +101,8 @@ func (c *replicated) start() {
 		c.work[i] = work
 		c.threads.Go(func() {
 			for t := range work {
-				if t.meeting != nil {
-					t.meeting.attend(i)
+				if t.barrier != nil {
+					t.barrier.take(i)
 					continue
 				}
 				learner.Range = t.seen
@@ -122,35 +122,35 @@ func (c *replicated) end() {
 	c.threads.Wait()
 }
 
-// meet lets all replicas take the steps after the work that they have.
-func (c *replicated) meet(steps ...func(i int)) {
-	m := &meeting{steps: steps, ends: make([]sync.WaitGroup, len(steps))}
-	for k := range m.ends {
-		m.ends[k].Add(len(c.work))
+// runAll queues steps that all replicas take after the work that they have.
+func (c *replicated) runAll(steps ...func(i int)) {
+	b := &barrier{steps: steps, ends: make([]sync.WaitGroup, len(steps))}
+	for k := range b.ends {
+		b.ends[k].Add(len(c.work))
 	}
 	for _, work := range c.work {
-		work <- task{meeting: m}
+		work <- task{barrier: b}
 	}
 }
 
-// attend takes the steps of replica i.
-func (m *meeting) attend(i int) {
-	for k, step := range m.steps {
+// take takes the steps of replica i.
+func (b *barrier) take(i int) {
+	for k, step := range b.steps {
 		step(i)
-		m.ends[k].Done()
-		m.ends[k].Wait()
+		b.ends[k].Done()
+		b.ends[k].Wait()
 	}
 }
 
 // merge merges the replicas after the work that they have.
 func (c *replicated) merge() {
-	c.meet(c.all.Split, func(i int) {
+	c.runAll(c.all.Split, func(i int) {
 		if i == 0 {
 			c.all.Total()
 		}
 		c.all.Merge(i)
 	}, c.all.Sync)
-	c.who, c.inRound, c.inTurn = 0, 0, 0
+	c.current, c.inRound, c.inTurn = 0, 0, 0
 }
 
 // deal deals the examples of a lot to the replicas. A replica that is behind makes it wait. None waits for it.
@@ -169,9 +169,9 @@ func (c *replicated) deal(l *examples.Lot) {
 		for t.to = from; t.to < n && c.inTurn < c.block && c.inRound < c.round; t.to++ {
 			c.count(&l.Batch.Examples[t.to], l.Held[t.to])
 		}
-		c.work[c.who] <- t
+		c.work[c.current] <- t
 		if c.inTurn >= c.block {
-			c.who, c.inTurn = (c.who+1)%len(c.work), 0
+			c.current, c.inTurn = (c.current+1)%len(c.work), 0
 		}
 		if c.inRound >= c.round {
 			c.merge()

@@ -14,7 +14,7 @@ import (
 type OddLabels struct {
 	Want  loss.Range
 	Half  float32 // label halfway between the classes; NaN: no warning about it
-	First bool    // there is a range, and no odd label has occurred
+	Warns bool    // there is a range, and no odd label has occurred
 }
 
 // fits reports whether a label needs no warning.
@@ -22,7 +22,7 @@ func (o *OddLabels) fits(y float32) bool { return y >= o.Want.Min && y <= o.Want
 
 // warning returns the warning about an odd label, and disables further ones.
 func (o *OddLabels) warning(y float32, l loss.Loss) string {
-	o.First = false
+	o.Warns = false
 	if y == o.Half {
 		return "label 0 counts as half an example of each class with the logistic loss, whose classes are -1 and 1: if yours are 0 and 1, give learn.Config.Loss.LogisticMin=0 (further ones are not shown)"
 	}

@@ -59,5 +59,5 @@ func (t *Tally) EndOwnPasses() error {
 		return nil
 	}
 	v.lines = fmt.Appendf(v.lines, "mean of the ranks: validation loss = %.6f, %s = %s\n", v.loss/v.weight, v.also, measured(v.all.Value(v.also)))
-	return t.SayValid()
+	return t.PrintValid()
 }

@@ -83,7 +83,7 @@ func (t *Tally) logPass(method string) error {
 		}
 		defer func() { v.fresh = false }()
 		if !t.Console.MidLine {
-			if err := t.SayValid(); err != nil {
+			if err := t.PrintValid(); err != nil {
 				return err
 			}
 		}
@@ -125,9 +125,9 @@ func (t *Tally) logPass(method string) error {
 // perplexity returns the perplexity of the predicted tokens of documents.
 func (v *Validation) perplexity() float64 { return fmath.Exp(v.loss / v.weight) }
 
-// SayValid prints the lines on the validation set. They wait while the solver's trace is in the
+// PrintValid prints the lines on the validation set. They wait while the solver's trace is in the
 // middle of a line.
-func (t *Tally) SayValid() error {
+func (t *Tally) PrintValid() error {
 	if t.Valid == nil || len(t.Valid.lines) == 0 {
 		return nil
 	}
@@ -136,7 +136,7 @@ func (t *Tally) SayValid() error {
 		lines = append([]byte("\n"), lines...)
 	}
 	t.Valid.lines = nil
-	return t.Console.Say(lines)
+	return t.Console.Print(lines)
 }
 
 // numbers returns the measures in the form of the log.

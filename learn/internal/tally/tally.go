@@ -86,7 +86,7 @@ func (t *Tally) Observe(ex *feature.Example, held bool) {
 		return
 	}
 	t.Stats.Seen.See(ex.Label)
-	if t.Odd.First && !t.Odd.fits(ex.Label) {
+	if t.Odd.Warns && !t.Odd.fits(ex.Label) {
 		t.Log.Warn(t.Odd.warning(ex.Label, t.Loss), "example", t.Stats.Examples+1)
 	}
 	if !t.Fixed && !held {
@@ -342,7 +342,7 @@ func (t *Tally) Outcome(c *snapshot.Coder) {
 // Own codes what a replacement of this rank needs besides its record.
 func (t *Tally) Own(c *snapshot.Coder) {
 	t.Console.Table.Code(c)
-	c.Flag("warned of labels", &t.Odd.First)
+	c.Flag("warns of odd labels", &t.Odd.Warns)
 }
 
 // Adopt continues from the record of this rank, which another attempt may have sent. The

@@ -124,7 +124,7 @@ func TestObserve(t *testing.T) {
 		var log bytes.Buffer
 		ta := newTally(t, &log)
 		ta.Fixed = rapid.Bool().Draw(t, "fixed")
-		ta.Odd = OddLabels{Want: loss.Range{Min: -1, Max: 1}, Half: 0, First: true}
+		ta.Odd = OddLabels{Want: loss.Range{Min: -1, Max: 1}, Half: 0, Warns: true}
 		want := loss.Range{}
 		odd := false
 		label := rapid.OneOf(rapid.Float32Range(-3, 3), rapid.SampledFrom([]float32{feature.NoLabel, 0, 1, -1}))
@@ -198,7 +198,7 @@ func TestPassLogTranscript(t *testing.T) {
 	}
 }
 
-// A pass without labelled examples has no loss: the log says null, since JSON has no NaN.
+// A pass without labelled examples has no loss: the log has null, since JSON has no NaN.
 func TestPassLogOfNoLabels(t *testing.T) {
 	var log, lines bytes.Buffer
 	ta := newTally(t, &log)
@@ -211,7 +211,7 @@ func TestPassLogOfNoLabels(t *testing.T) {
 	}
 }
 
-// The sums of an example with an infinite weight are infinite or undefined: the log says null.
+// The sums of an example with an infinite weight are infinite or undefined: the log has null.
 func TestPassLogOfInfiniteWeight(t *testing.T) {
 	var log, lines bytes.Buffer
 	ta := newTally(t, &log)

@@ -28,13 +28,13 @@ var Spec = reduction.Spec{
 		{Name: "lrqdropout", Kind: reduction.Flag, Help: "learn with half of the products, drawn for each example", Kept: true},
 	},
 	Whole:    true,
-	Says:     says,
+	Banner:   banner,
 	Excludes: excludes,
 	New:      plan,
 }
 
-// says returns vw's line, with its space at the end.
-func says(v reduction.Values) string {
+// banner returns vw's line, with its space at the end.
+func banner(v reduction.Values) string {
 	line := "creating low rank quadratic features for pairs: "
 	if v.Has("lrqdropout") {
 		line += "(using dropout) "
