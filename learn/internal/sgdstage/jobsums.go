@@ -10,7 +10,7 @@ import (
 	"github.com/gvw-project/gvw/internal/invariant"
 	"github.com/gvw-project/gvw/learn/internal/job"
 	"github.com/gvw-project/gvw/learn/internal/snapshot"
-	"github.com/gvw-project/gvw/learn/internal/vwtext"
+	"github.com/gvw-project/gvw/learn/internal/tally"
 	"github.com/gvw-project/gvw/model"
 	"github.com/gvw-project/gvw/optim/sgd"
 )
@@ -120,14 +120,8 @@ func (s *jobSums) lose(j *job.Job, every bool) error {
 		if err != nil {
 			return err
 		}
-		var t vwtext.Table
 		d := snapshot.Decode(rest)
-		job.SkipProvenance(&d)
-		t.Code(&d)
-		for range 2 { // the warning of labels, the phase
-			var skip uint64
-			d.U64("record", &skip)
-		}
+		tally.SkipOwn(&d)
 		if codeSums(&d, sums, more); d.Err() != nil {
 			return d.Err()
 		}

@@ -339,10 +339,23 @@ func (t *Tally) Outcome(c *snapshot.Coder) {
 	}
 }
 
-// Own codes what a replacement of this rank needs besides its record.
-func (t *Tally) Own(c *snapshot.Coder) {
-	t.Console.Table.Code(c)
-	c.Flag("warns of odd labels", &t.Odd.Warns)
+// Own codes what a replacement of this rank needs besides its record, except the part of the stage: what the rank has
+// read, the table, the warning of labels, and the number of the stage.
+func (t *Tally) Own(c *snapshot.Coder, p *job.Provenance, phase *int) {
+	codeOwn(c, func(c *snapshot.Coder) { p.Code(c, t.Job.Rank) }, t.Console.Table, &t.Odd.Warns, phase)
+}
+
+// SkipOwn reads what Own has coded for another rank, and ignores it.
+func SkipOwn(c *snapshot.Coder) {
+	codeOwn(c, job.SkipProvenance, new(vwtext.Table), new(bool), new(int))
+}
+
+// codeOwn has the layout for Own and SkipOwn.
+func codeOwn(c *snapshot.Coder, provenance func(*snapshot.Coder), table *vwtext.Table, warns *bool, phase *int) {
+	provenance(c)
+	table.Code(c)
+	c.Flag("warns of odd labels", warns)
+	c.Number("phase", phase, snapshot.MaxPhase)
 }
 
 // Adopt continues from the record of this rank, which another attempt may have sent. The

@@ -112,10 +112,8 @@ func (c *Trainer) Close() {
 
 // own codes what a replacement of this rank needs besides its record.
 func (c *Trainer) own(d *snapshot.Coder) {
-	c.provenance.Code(d, c.job.Rank)
-	c.tally.Own(d)
 	n := c.nth
-	if d.Number("phase", &n, snapshot.MaxPhase); n != c.nth { // the record is of the stage before, and has nothing for this one
+	if c.tally.Own(d, &c.provenance, &n); n != c.nth { // the record is of the stage before, and has nothing for this one
 		d.Drop()
 		return
 	}
