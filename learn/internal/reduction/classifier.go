@@ -31,6 +31,14 @@ type Choice struct {
 	Weight  float32   // with which the example counts
 }
 
+// LinksClasses is the Excludes of a classifier whose scores may have a logistic link.
+func LinksClasses(s Setting) string {
+	if s.Link != "identity" && s.Link != "logistic" {
+		return "its predictions are classes: leave learn.Config.Loss.Link out, or give logistic"
+	}
+	return ""
+}
+
 // Wild returns a raw score for Choice.Raw: v, or x if that is no finite number.
 func Wild(x, v float32) float32 {
 	if x-x != 0 {

@@ -33,6 +33,14 @@ func Side(b *feature.Batch, ex *feature.Example, placed []feature.Feature, ns by
 	return nil
 }
 
+// Squares returns the sum of the squared values.
+func Squares(fs []feature.Feature) (sum float32) {
+	for i := range fs {
+		sum += float32(fs[i].Value * fs[i].Value)
+	}
+	return sum
+}
+
 // Uncrossed returns the number of the example's features before the products of interactions.
 func Uncrossed(b *feature.Batch, ex *feature.Example) int {
 	end := uint32(0)

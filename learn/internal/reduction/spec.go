@@ -229,6 +229,12 @@ func (e *Env) LossOf(score float32, ex *feature.Example) float32 {
 	return e.Loss.Loss(e.Base.Whole.Range, score, ex.Label)
 }
 
+// Result returns the result of an example with a raw score.
+func (e *Env) Result(raw float32, ex *feature.Example) Result {
+	score := e.Base.Whole.Range.Clip(raw)
+	return Result{Raw: raw, Score: score, Loss: e.LossOf(score, ex)}
+}
+
 // Values are the values of the options that are given.
 type Values map[string][]string
 

@@ -31,12 +31,7 @@ var Spec = reduction.Spec{
 	Above:         true,
 	PredictsFirst: true,
 	Labels:        feature.ClassLabels,
-	Excludes: func(s reduction.Setting) string {
-		if s.Link != "identity" && s.Link != "logistic" {
-			return "its predictions are classes: leave learn.Config.Loss.Link out, or give logistic"
-		}
-		return ""
-	},
+	Excludes:      reduction.LinksClasses,
 	New: func(v reduction.Values) (reduction.Plan, error) {
 		k, err := v.Count("ect", 1, maxClasses)
 		n, err2 := v.Count("error", 0, maxErrors)

@@ -210,20 +210,12 @@ func (l *learner) Learn(b *feature.Batch, ex *feature.Example) reduction.Result 
 	l.all = l.join()
 	_, score := l.env.Base.Learn(0, l.all, ex)
 	l.own = *ex
-	l.own.HiddenSquares += squares(l.all)
+	l.own.HiddenSquares += reduction.Squares(l.all)
 	l.multiply(b, ex, n+1, true)
 	l.shiftPlaces()
 	l.all = l.join()
-	l.own.HiddenSquares -= squares(l.all)        // vw's plain rules keep the sum of the first time
-	raw, _ := l.env.Base.Learn(0, l.all, &l.own) // as in vw -r has the raw score of the second time
+	l.own.HiddenSquares -= reduction.Squares(l.all) // vw's plain rules keep the sum of the first time
+	raw, _ := l.env.Base.Learn(0, l.all, &l.own)    // as in vw -r has the raw score of the second time
 	l.env.Base.End(ex)
 	return reduction.Result{Raw: raw, Score: score, Loss: l.env.LossOf(score, ex)}
-}
-
-// squares returns the sum of the squared values.
-func squares(fs []feature.Feature) (sum float32) {
-	for i := range fs {
-		sum += float32(fs[i].Value * fs[i].Value)
-	}
-	return sum
 }

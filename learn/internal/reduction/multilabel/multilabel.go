@@ -22,14 +22,9 @@ var Spec = reduction.Spec{
 	Options: []reduction.Option{
 		{Name: "multilabel_oaa", Kind: reduction.Count, Arg: "K", Help: "any of K classes, one against all, for labels like 0,2,5", Kept: true},
 	},
-	Above:  true,
-	Labels: feature.MultiLabels,
-	Excludes: func(s reduction.Setting) string {
-		if s.Link != "identity" && s.Link != "logistic" {
-			return "its predictions are classes: leave learn.Config.Loss.Link out, or give logistic"
-		}
-		return ""
-	},
+	Above:    true,
+	Labels:   feature.MultiLabels,
+	Excludes: reduction.LinksClasses,
 	New: func(v reduction.Values) (reduction.Plan, error) {
 		k, err := v.Count("multilabel_oaa", 1, maxClasses)
 		return reduction.Plan{Slots: k, Classes: k, MakeClassifier: func(e *reduction.Env) (reduction.Classifier, error) {

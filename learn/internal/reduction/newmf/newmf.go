@@ -43,11 +43,6 @@ type learner struct {
 	features int // of the example, without products
 }
 
-// side returns the features of a namespace, in placed.
-func (l *learner) side(b *feature.Batch, ex *feature.Example, ns byte) []feature.Feature {
-	return reduction.Side(b, ex, l.placed, ns)
-}
-
 // predict returns the raw prediction.
 func (l *learner) predict(b *feature.Batch, ex *feature.Example) float32 {
 	base := l.env.Base
@@ -55,7 +50,7 @@ func (l *learner) predict(b *feature.Batch, ex *feature.Example) float32 {
 	l.features = reduction.Uncrossed(b, ex) + int(ex.Hidden)
 	sum, _ := base.Predict(0, l.placed, ex.Initial)
 	for _, pair := range l.env.Cross {
-		left, right := l.side(b, ex, pair[0]), l.side(b, ex, pair[1])
+		left, right := reduction.Side(b, ex, l.placed, pair[0]), reduction.Side(b, ex, l.placed, pair[1])
 		if len(left) == 0 || len(right) == 0 {
 			continue
 		}
@@ -74,25 +69,20 @@ var _ reduction.Counter = (*learner)(nil)
 // Features returns the number of features without crossed ones, as vw shows it.
 func (l *learner) Features() int { return l.features }
 
-func (l *learner) result(raw float32, ex *feature.Example) reduction.Result {
-	score := l.env.Base.Whole.Range.Clip(raw)
-	return reduction.Result{Raw: raw, Score: score, Loss: l.env.LossOf(score, ex)}
-}
-
 func (l *learner) Predict(b *feature.Batch, ex *feature.Example) reduction.Result {
-	return l.result(l.predict(b, ex), ex)
+	return l.env.Result(l.predict(b, ex), ex)
 }
 
 // Learn updates the linear learner, the left factors and the right factors, in this order. As in
 // vw the later updates start from the prediction after the earlier ones, and all pairs use the sums
 // of the last one.
 func (l *learner) Learn(b *feature.Batch, ex *feature.Example) reduction.Result {
-	r := l.result(l.predict(b, ex), ex)
+	r := l.env.Result(l.predict(b, ex), ex)
 	base := l.env.Base
 	score := base.Update(0, l.placed, ex, r.Score)
-	all := squares(l.placed)
+	all := reduction.Squares(l.placed)
 	for _, pair := range l.env.Cross {
-		left, right := l.side(b, ex, pair[0]), l.side(b, ex, pair[1])
+		left, right := reduction.Side(b, ex, l.placed, pair[0]), reduction.Side(b, ex, l.placed, pair[1])
 		if len(left) == 0 || len(right) == 0 {
 			continue
 		}
@@ -120,14 +110,6 @@ func (l *learner) scale(fs []feature.Feature, x float32) []feature.Feature {
 // squares of all features of the example.
 func (l *learner) example(ex *feature.Example, all float32) *feature.Example {
 	l.own = *ex
-	l.own.HiddenSquares += all - squares(l.scaled)
+	l.own.HiddenSquares += all - reduction.Squares(l.scaled)
 	return &l.own
-}
-
-// squares returns the sum of the squared values.
-func squares(fs []feature.Feature) (sum float32) {
-	for i := range fs {
-		sum += float32(fs[i].Value * fs[i].Value)
-	}
-	return sum
 }

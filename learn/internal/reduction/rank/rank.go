@@ -58,11 +58,6 @@ type learner struct {
 	sums   []float32         // of each pair of the last example: left and right sums of each factor
 }
 
-// side returns the features of a namespace, in placed.
-func (l *learner) side(b *feature.Batch, ex *feature.Example, ns byte) []feature.Feature {
-	return reduction.Side(b, ex, l.placed, ns)
-}
-
 // predict returns the raw prediction.
 func (l *learner) predict(b *feature.Batch, ex *feature.Example) float32 {
 	base := l.env.Base
@@ -75,7 +70,7 @@ func (l *learner) predict(b *feature.Batch, ex *feature.Example) float32 {
 	sum := ex.Initial + linear
 	l.sums = l.sums[:0]
 	for _, pair := range l.env.Cross {
-		left, right := l.side(b, ex, pair[0]), l.side(b, ex, pair[1])
+		left, right := reduction.Side(b, ex, l.placed, pair[0]), reduction.Side(b, ex, l.placed, pair[1])
 		if len(left) == 0 || len(right) == 0 {
 			continue
 		}
@@ -103,19 +98,14 @@ func add(sums, w []float32, fs []feature.Feature, slot int) {
 	}
 }
 
-func (l *learner) result(raw float32, ex *feature.Example) reduction.Result {
-	score := l.env.Base.Whole.Range.Clip(raw)
-	return reduction.Result{Raw: raw, Score: score, Loss: l.env.LossOf(score, ex)}
-}
-
 func (l *learner) Predict(b *feature.Batch, ex *feature.Example) reduction.Result {
-	return l.result(l.predict(b, ex), ex)
+	return l.env.Result(l.predict(b, ex), ex)
 }
 
 // Learn updates the linear weights, the left factors and the right factors. As in vw all pairs use
 // the sums of the first one.
 func (l *learner) Learn(b *feature.Batch, ex *feature.Example) reduction.Result {
-	r := l.result(l.predict(b, ex), ex)
+	r := l.env.Result(l.predict(b, ex), ex)
 	base := l.env.Base
 	w := base.Whole.Weights()
 	rate := base.Rate(ex) / 3 * ex.Weight
@@ -125,7 +115,7 @@ func (l *learner) Learn(b *feature.Batch, ex *feature.Example) reduction.Result 
 		w[f.Index] += float32(update*f.Value) - float32(decay*w[f.Index])
 	}
 	for _, pair := range l.env.Cross {
-		left, right := l.side(b, ex, pair[0]), l.side(b, ex, pair[1])
+		left, right := reduction.Side(b, ex, l.placed, pair[0]), reduction.Side(b, ex, l.placed, pair[1])
 		if len(left) == 0 || len(right) == 0 {
 			continue
 		}
