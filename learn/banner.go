@@ -65,18 +65,7 @@ func (r *runner) banner() banner {
 	learner := "gd"
 	if c.Batch.BFGS && c.Hybrid == nil {
 		learner = "bfgs"
-		if !c.TestOnly {
-			with := "**without** curvature calculation"
-			if c.mixes() || c.Batch.HessianOn {
-				with = "with curvature calculation"
-			}
-			if c.mixes() {
-				b.addf("enabling conjugate gradient optimization via BFGS %s", with)
-			} else {
-				b.addf("enabling BFGS based optimization %s", with)
-			}
-			b.addf("%s", strings.TrimSuffix(string(optim.AppendHeader(nil)), "\n"))
-		}
+		c.batchBanner(&b)
 	}
 	if c.FTRL.Rule != ftrl.None {
 		learner = r.followBanner(&b)
@@ -110,20 +99,25 @@ func (r *runner) banner() banner {
 	if c.Passes > 1 || c.Hybrid != nil {
 		b.addf("decay_learning_rate = %.6g", c.SGD.DecayLearningRate)
 	}
-	// The kinds of label and prediction follow from the reductions. The stack is printed from
-	// the bottom learner to the top.
 	b = append(b, c.Features.Namespaces.DictionaryLines...)
+	names, label, prediction := r.stack(learner)
+	b.addf("Enabled learners: %s", names)
+	b.addf("Input label = %s", label)
+	b.addf("Output pred = %s", prediction)
+	return b
+}
+
+// stack returns the names of the learners, from the bottom one to the top, and the kinds of label and prediction. learner
+// is the bottom one unless a composed learner has an update rule of its own.
+func (r *runner) stack(learner string) (names, label, prediction string) {
+	c := &r.cfg
 	if c.LDA.Topics > 0 {
-		b.addf("Enabled learners: lda")
-		b.addf("Input label = NOLABEL")
-		prediction := "SCALARS"
 		if c.LDA.Batch > 1 {
-			prediction = "NOPRED"
+			return "lda", "NOLABEL", "NOPRED"
 		}
-		b.addf("Output pred = %s", prediction)
-		return b
+		return "lda", "NOLABEL", "SCALARS"
 	}
-	label, prediction := "SIMPLE", "SCALAR"
+	label, prediction = "SIMPLE", "SCALAR"
 	switch c.labels() {
 	case feature.ClassLabels:
 		label, prediction = "MULTICLASS", "MULTICLASS"
@@ -132,7 +126,7 @@ func (r *runner) banner() banner {
 	case feature.MultiLabels:
 		label, prediction = "MULTILABEL", "MULTILABELS"
 	}
-	link := "scorer-" + c.Loss.Link
+	stack := "scorer-" + c.Loss.Link
 	for _, s := range c.Learner.learners() {
 		name := s.Name
 		if s.Variant != nil {
@@ -142,46 +136,43 @@ func (r *runner) banner() banner {
 		case s.Bottom:
 			learner = name
 		case s.Above:
-			link += ", " + name
+			stack += ", " + name
 		default:
-			link = name + ", " + link
+			stack = name + ", " + stack
 		}
 	}
 	// A wildcard in an interaction makes vw expand interactions per example.
 	if slices.ContainsFunc(c.Features.Namespaces.Crossed(), func(set string) bool { return strings.Contains(set, ":") }) {
-		link = "generate_interactions, " + link
+		stack = "generate_interactions, " + stack
 	}
 	if c.OAA.Classes > 0 {
-		link += ", oaa"
+		stack += ", oaa"
 		switch {
 		case c.OAA.Probabilities:
-			link, prediction = link+"-prob", "SCALARS"
+			stack, prediction = stack+"-prob", "SCALARS"
 		case c.OAA.Scores:
-			link, prediction = link+"-scores", "SCALARS"
+			stack, prediction = stack+"-scores", "SCALARS"
 		case c.Output.RawPredictions != "":
-			link += "-raw"
+			stack += "-raw"
 		}
 	}
 	if c.Loss.Binary {
-		link += ", binary"
+		stack += ", binary"
 	}
 	switch {
 	case len(c.Data.ClassWeights) == 0:
 	case c.OAA.Classes > 0:
-		link += ", classweight-multi"
+		stack += ", classweight-multi"
 	default:
-		link += ", classweight-scalar"
+		stack += ", classweight-scalar"
 	}
 	if c.Metrics.Extra != "" {
-		link += ", extra_metrics"
+		stack += ", extra_metrics"
 	}
 	if c.labels() == feature.SimpleLabels && !c.Diagnostics.NoBestConstant {
-		link += ", count_label"
+		stack += ", count_label"
 	}
-	b.addf("Enabled learners: %s, %s", learner, link)
-	b.addf("Input label = %s", label)
-	b.addf("Output pred = %s", prediction)
-	return b
+	return learner + ", " + stack, label, prediction
 }
 
 // startT returns the t at which training starts: that of the loaded model, or --initial_t.
@@ -190,6 +181,23 @@ func (r *runner) startT() float64 {
 		return r.initial.base.T
 	}
 	return float64(r.rule.InitialT)
+}
+
+// batchBanner adds the lines of a batch solver, which a test does not have.
+func (c *Config) batchBanner(b *banner) {
+	if c.TestOnly {
+		return
+	}
+	with := "**without** curvature calculation"
+	if c.mixes() || c.Batch.HessianOn {
+		with = "with curvature calculation"
+	}
+	if c.mixes() {
+		b.addf("enabling conjugate gradient optimization via BFGS %s", with)
+	} else {
+		b.addf("enabling BFGS based optimization %s", with)
+	}
+	b.addf("%s", strings.TrimSuffix(string(optim.AppendHeader(nil)), "\n"))
 }
 
 // followBanner adds the lines of the FTRL family, and returns the name of the learner.
