@@ -320,16 +320,7 @@ func (r *runner) reduced() (*sgdstage.Reduced, error) {
 	if err != nil {
 		return nil, usage.New(c.Learner.name(), "%v: give a larger learn.Config.Features.Bits", err)
 	}
-	env := &reduction.Env{
-		Base: slots, Loss: r.tally.Loss, Seed: uint64(c.Model.Start.Seed), Random: &c.Model.Start.Seed,
-		L2: float32(c.Reg.L2), Fixed: r.tally.Fixed,
-		NoConstant: c.Features.NoConstant, Testing: c.TestOnly, Saves: c.keeps(), Endless: r.serves,
-	}
-	for _, set := range c.Features.Namespaces.Crossed() {
-		if len(set) == 2 {
-			env.Cross = append(env.Cross, [2]byte{set[0], set[1]})
-		}
-	}
+	env := r.environment(slots)
 	whole := slots.Whole
 	if c.Model.Start.Positive = plan.Positive; plan.Positive {
 		c.Model.Start.Random = false
@@ -366,23 +357,8 @@ func (r *runner) reduced() (*sgdstage.Reduced, error) {
 			return nil, &DataError{Name: r.initial.name, Text: err.Error()}
 		}
 	}
-	switch {
-	case layout.Rows > 0 && r.initial != nil:
-		if err = r.initial.weights(layout.View(slots)); err == nil {
-			r.goOn()
-		}
-	case layout.Rows == 0:
-		err = r.load(whole, rule)
-	}
-	if err != nil {
+	if err := r.loadSlots(slots, layout, rule); err != nil {
 		return nil, err
-	}
-	if r.initial != nil {
-		sums := slots.Sums()
-		if s := r.initial.dec.Resume; s == nil || s.Models == nil {
-			sums = sums[:1] // vw's models have no others without --per_model_save_load
-		}
-		r.initial.intoSums(sums)
 	}
 	if l, ok := learner.(reduction.Stages); ok && !c.TestOnly {
 		l.Start()
@@ -402,4 +378,41 @@ func (r *runner) reduced() (*sgdstage.Reduced, error) {
 		r.fromZero = stage.FromZero
 	}
 	return stage, nil
+}
+
+// environment returns the surroundings of a composed learner.
+func (r *runner) environment(slots *sgd.Slots) *reduction.Env {
+	c := &r.cfg
+	env := &reduction.Env{
+		Base: slots, Loss: r.tally.Loss, Seed: uint64(c.Model.Start.Seed), Random: &c.Model.Start.Seed,
+		L2: float32(c.Reg.L2), Fixed: r.tally.Fixed,
+		NoConstant: c.Features.NoConstant, Testing: c.TestOnly, Saves: c.keeps(), Endless: r.serves,
+	}
+	for _, set := range c.Features.Namespaces.Crossed() {
+		if len(set) == 2 {
+			env.Cross = append(env.Cross, [2]byte{set[0], set[1]})
+		}
+	}
+	return env
+}
+
+// loadSlots reads the loaded model, if any, into the table of a composed learner and the sums of its linear learners.
+func (r *runner) loadSlots(slots *sgd.Slots, layout sgdstage.Layout, rule sgd.Config) (err error) {
+	switch {
+	case layout.Rows > 0 && r.initial != nil:
+		if err = r.initial.weights(layout.View(slots)); err == nil {
+			r.goOn()
+		}
+	case layout.Rows == 0:
+		err = r.load(slots.Whole, rule)
+	}
+	if err != nil || r.initial == nil {
+		return err
+	}
+	sums := slots.Sums()
+	if s := r.initial.dec.Resume; s == nil || s.Models == nil {
+		sums = sums[:1] // vw's models have no others without --per_model_save_load
+	}
+	r.initial.intoSums(sums)
+	return nil
 }

@@ -138,6 +138,9 @@ func (c *Config) takeOption(name string, o model.Option) error {
 	disagree := func(field, given string) error {
 		return usage.New(field, "Disagreeing option values for '%s': '%s' vs '%s' (of %s)", o.Name, given, o.Value, name)
 	}
+	if c.takeFlag(o.Name) {
+		return nil
+	}
 	switch o.Name {
 	// Features and predictions: a different value would change the meaning of the weights.
 	case "hash":
@@ -175,15 +178,14 @@ func (c *Config) takeOption(name string, o model.Option) error {
 		}
 		c.OAA.Classes = k
 	case "lda", "lda_alphas": // takeTopics has read them
+	case "per_model_save_load": // no effect: gvw always keeps the sums of each class
 	case "lda_alpha", "lda_rho":
 		return c.takePrior(name, o)
-	case "per_model_save_load": // no effect: gvw always keeps the sums of each class
 	case "indexing":
 		if c.OAA.Indexing.Set && strconv.Itoa(c.OAA.Indexing.Value) != o.Value {
 			return disagree("OAA.Indexing", strconv.Itoa(c.OAA.Indexing.Value))
 		}
-		c.OAA.Indexing = option.Some(1)
-		if o.Value == "0" {
+		if c.OAA.Indexing = option.Some(1); o.Value == "0" {
 			c.OAA.Indexing.Value = 0
 		}
 	case "named_labels":
@@ -199,7 +201,23 @@ func (c *Config) takeOption(name string, o model.Option) error {
 		if c.Model.Start.Seed == 0 {
 			c.Model.Start.Seed = merand.State(state)
 		}
-	// A flag that the model keeps is set in any case: no option of vw unsets it.
+	case "learning_rate":
+		return takeRate(&c.SGD.LearningRate, name, o)
+	case "power_t":
+		return takeRate(&c.SGD.PowerT, name, o)
+	default:
+		if known, ok := compat.Find(o.Name); ok && known.Accepted() {
+			return nil // an option of a learner that was not enabled; predictions do not depend on it
+		}
+		return &DataError{Name: name, Text: fmt.Sprintf("the model was trained with --%s, which gvw does not support yet", o.Name)}
+	}
+	return nil
+}
+
+// takeFlag sets a flag that a model keeps, and reports whether there is one of that name. It is set in any case: no
+// option of vw unsets it.
+func (c *Config) takeFlag(name string) bool {
+	switch name {
 	case "noconstant":
 		c.Features.NoConstant = true
 	case "binary":
@@ -217,22 +235,20 @@ func (c *Config) takeOption(name string, o model.Option) error {
 		c.SGD.Normalized = true
 	case "invariant":
 		c.SGD.Invariant = true
-	case "learning_rate", "power_t":
-		v, err := strconv.ParseFloat(o.Value, 32)
-		if err != nil {
-			return &DataError{Name: name, Text: fmt.Sprintf("kept option --%s %q is no number", o.Name, o.Value)}
-		}
-		if o.Name == "power_t" && !c.SGD.PowerT.Set {
-			c.SGD.PowerT = option.Some(float32(v))
-		}
-		if o.Name == "learning_rate" && !c.SGD.LearningRate.Set {
-			c.SGD.LearningRate = option.Some(float32(v))
-		}
 	default:
-		if known, ok := compat.Find(o.Name); ok && known.Accepted() {
-			return nil // an option of a learner that was not enabled; predictions do not depend on it
-		}
-		return &DataError{Name: name, Text: fmt.Sprintf("the model was trained with --%s, which gvw does not support yet", o.Name)}
+		return false
+	}
+	return true
+}
+
+// takeRate sets a number of the update rule that the caller has not given to that of the model.
+func takeRate(to *option.Option[float32], name string, o model.Option) error {
+	v, err := strconv.ParseFloat(o.Value, 32)
+	if err != nil {
+		return &DataError{Name: name, Text: fmt.Sprintf("kept option --%s %q is no number", o.Name, o.Value)}
+	}
+	if !to.Set {
+		*to = option.Some(float32(v))
 	}
 	return nil
 }

@@ -114,10 +114,21 @@ func (c Config) Plan() (_ *Plan, err error) {
 			p.Method = "learn by SGD with exchanges of weights along graph " + c.Malt.Graph
 		}
 	}
+	c.planRest(p, stride*weights)
+	p.Wire = append(p.Wire, Amount{"records", job.RecordSize})
+	if p.Ranks == 1 {
+		p.Wire = nil
+	}
+	return p, nil
+}
+
+// planRest adds what a run keeps and sends beside its tables: the best weights, whose table has the given number of
+// bytes, examples, and sums of metrics.
+func (c *Config) planRest(p *Plan, table uint64) {
 	// Early termination keeps a copy of the best weights.
 	if !c.TestOnly && p.Passes > 1 && (!c.Holdout.Off || len(c.Holdout.Valid) > 0) {
 		p.Memory = append(p.Memory, Amount{"the best weights so far", p.Memory[0].Bytes})
-		p.State = append(p.State, Amount{"the best weights so far", stride * weights})
+		p.State = append(p.State, Amount{"the best weights so far", table})
 	}
 	if c.Data.Shuffle {
 		limit := c.Data.ShuffleMemory
@@ -136,11 +147,6 @@ func (c Config) Plan() (_ *Plan, err error) {
 		p.Memory = append(p.Memory, Amount{"sums of the metrics", 2 * n})
 		p.Wire = append(p.Wire, Amount{"sums of the metrics", n})
 	}
-	p.Wire = append(p.Wire, Amount{"records", job.RecordSize})
-	if p.Ranks == 1 {
-		p.Wire = nil
-	}
-	return p, nil
 }
 
 // stride returns the number of floats per weight: the weight and the sums of its rule.

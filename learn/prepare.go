@@ -87,20 +87,27 @@ func newRunner(cfg Config) (_ *runner, err error) {
 	r.read = r.newReader(r.provenance.Data)
 	r.job.Shard, r.job.Admit = r.provenance.Data.Shard, r.admit
 	r.models = r.newModelSource()
-	if cfg.Output.Predictions != "" {
-		if r.files.Predictions, err = output.NewPredictions(cfg.Output.Create, cfg.Output.Predictions); err != nil {
-			return nil, err
-		}
-	}
-	if cfg.Output.RawPredictions != "" {
-		if r.files.Raw, err = output.NewPredictions(cfg.Output.Create, cfg.Output.RawPredictions); err != nil {
-			return nil, err
-		}
+	if err = r.openPredictions(); err != nil {
+		return nil, err
 	}
 	if err = r.openModels(); err != nil {
 		return nil, err
 	}
 	return r, nil
+}
+
+// openPredictions starts the files of predictions.
+func (r *runner) openPredictions() (err error) {
+	o := &r.cfg.Output
+	if o.Predictions != "" {
+		if r.files.Predictions, err = output.NewPredictions(o.Create, o.Predictions); err != nil {
+			return err
+		}
+	}
+	if o.RawPredictions != "" {
+		r.files.Raw, err = output.NewPredictions(o.Create, o.RawPredictions)
+	}
+	return err
 }
 
 // loadDictionaries reads the dictionaries, after the options of the loaded model are merged.

@@ -121,15 +121,7 @@ func (a *summation) batch(b *feature.Batch) error {
 	b = a.translate(b)
 	a.examples = a.read.Within(b.Examples, a.place)
 	if len(t.ClassWeights) > 0 {
-		a.weighted = append(a.weighted[:0], a.examples...) // the batch stays as it is
-		place := a.place
-		for i := range a.weighted {
-			ex := &a.weighted[i]
-			if place += int(ex.Before) + 1; t.Learns(a.read.Holdout.Holds(place)) {
-				t.ClassWeights.Reweigh(ex)
-			}
-		}
-		a.examples = a.weighted
+		a.reweigh()
 	}
 	a.terms = slices.Grow(a.terms[:0], len(a.examples))[:len(a.examples)]
 	a.trials = slices.Grow(a.trials[:0], len(a.examples)*len(a.req.Steps))[:len(a.examples)*len(a.req.Steps)]
@@ -189,17 +181,35 @@ func (a *summation) batch(b *feature.Batch) error {
 	if a.req.Kind == optim.Matrix {
 		return nil
 	}
+	a.addVectors(b, b == read && len(t.ClassWeights) == 0)
+	return nil
+}
+
+// reweigh multiplies the weights of the current examples by those of their classes. The batch stays as it is.
+func (a *summation) reweigh() {
+	a.weighted = append(a.weighted[:0], a.examples...)
+	place := a.place
+	for i := range a.weighted {
+		ex := &a.weighted[i]
+		if place += int(ex.Before) + 1; a.tally.Learns(a.read.Holdout.Holds(place)) {
+			a.tally.ClassWeights.Reweigh(ex)
+		}
+	}
+	a.examples = a.weighted
+}
+
+// addVectors makes the third sweep of a batch. stays reports whether the batch and its examples stay in memory, so that
+// the sweep may run beside the first one of the next batch.
+func (a *summation) addVectors(b *feature.Batch, stays bool) {
 	c := contributions{batch: b, examples: a.examples, terms: a.terms}
 	parallel := a.threads(len(b.Features)) > 1
 	a.scattering.Wait() // the batch before is added to the same vectors
-	if !parallel || !a.joined || b != read || len(t.ClassWeights) > 0 {
+	if !parallel || !a.joined || !stays {
 		a.scatter(c, parallel) // the next batch needs the memory of the features or the examples, or makes the vectors grow
-		return nil
+		return
 	}
-	// The batch stays in memory, so this sweep may run beside the first one of the next batch.
 	a.terms, a.spare = a.spare, a.terms
 	a.scattering.Go(func() { a.scatter(c, parallel) })
-	return nil
 }
 
 // contributions are the examples of a batch with what each of them adds to the vectors.
