@@ -49,11 +49,11 @@ func play(role []string) int {
 			panic(err)
 		}
 		return atoi(role[1])
-	case "left": // left PID FILE: create FILE some time after the parent has ended, and exit 2 s later
-		for os.Getppid() == atoi(role[1]) {
+	case "left": // left PID FILE: create FILE some time after the launcher has waited for the parent, and exit 2 s later
+		for pid := atoi(role[1]); os.Getppid() == pid || exists(pid); {
 			time.Sleep(5 * time.Millisecond)
 		}
-		time.Sleep(500 * time.Millisecond) // for the launcher to notice that end first
+		time.Sleep(500 * time.Millisecond) // for the launcher to store the time of that end
 		if err := os.WriteFile(role[2], nil, 0o600); err != nil {
 			panic(err)
 		}

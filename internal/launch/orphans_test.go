@@ -121,7 +121,10 @@ func TestStoppedWorkerIsWoken(t *testing.T) {
 	}
 }
 
-func init() { stopSelf = func() { _ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) } }
+func init() {
+	stopSelf = func() { _ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) }
+	exists = func(pid int) bool { return syscall.Kill(pid, 0) == nil }
+}
 
 // running reports whether a process runs. A zombie, which has ended and whose parent has not
 // waited for it, does not run.

@@ -126,8 +126,8 @@ func TestOutputOfALeftProcessToASlowWriter(t *testing.T) {
 	cmd := exec.Command("sh", "-c", "cat /dev/zero & exit 0")
 	cmd.Stdout, cmd.WaitDelay = writerFunc(func(b []byte) (int, error) {
 		writes++
-		if writes > 20 {
-			return 0, errors.New("more than 20 writes")
+		if writes > 200 {
+			return 0, errors.New("more than 200 writes")
 		}
 		time.Sleep(200 * time.Millisecond)
 		return len(b), nil

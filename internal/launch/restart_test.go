@@ -19,6 +19,10 @@ import (
 // stopSelf stops a worker of a test, on systems that can stop processes.
 var stopSelf = func() {}
 
+// exists reports whether there is a process with this number, also one that has ended and whose parent has not waited for
+// it, on systems that can tell.
+var exists = func(pid int) bool { return false }
+
 // A worker that dies is restarted with the number of its attempt, and the others continue.
 func TestWorkersAreStartedAgain(t *testing.T) {
 	var ends []int
@@ -75,7 +79,7 @@ func TestIncurableIsNotTriedAgain(t *testing.T) {
 // failure is the root cause.
 func TestPointlessRestartIsTheCause(t *testing.T) {
 	asked := 0
-	j := Job{Restarts: 3, Symptom: symptoms, Again: func(r Result) bool {
+	j := Job{Restarts: 3, Symptom: symptoms, Settle: time.Minute, Again: func(r Result) bool {
 		asked++
 		return asked == 1 // and no more after the pause
 	}}
