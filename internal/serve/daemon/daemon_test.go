@@ -145,8 +145,8 @@ func TestSlowClientsAreDropped(t *testing.T) {
 	t.Parallel()
 	var log logBuffer
 	logger := slog.New(slog.NewTextHandler(&log, nil))
-	lines1, s := serve(t, Config{Limits: engine.Limits{LineTimeout: 50 * time.Millisecond}, Log: logger}, testing0)
-	addr, _ := serve(t, Config{Limits: engine.Limits{WriteTimeout: 50 * time.Millisecond}, Log: logger}, testing0)
+	lines1, s := serve(t, Config{Limits: engine.Limits{LineTimeout: 2 * time.Second}, Log: logger}, testing0)
+	addr, _ := serve(t, Config{Limits: engine.Limits{WriteTimeout: 2 * time.Second}, Log: logger}, testing0)
 	part, reads := dial(t, lines1), dial(t, addr)
 	if _, err := io.WriteString(part, "|a x"); err != nil {
 		t.Fatal(err)

@@ -177,11 +177,11 @@ func TestToken(t *testing.T) {
 // A client that does not end its line, or does not read its answers, is disconnected. It harms no other client.
 func TestSlowClientsAreDropped(t *testing.T) {
 	t.Parallel()
-	lines := server(t, Config{Limits: engine.Limits{LineTimeout: 50 * time.Millisecond}})
-	answers := server(t, Config{Limits: engine.Limits{WriteTimeout: 50 * time.Millisecond}})
+	lines := server(t, Config{Limits: engine.Limits{LineTimeout: 2 * time.Second}})
+	answers := server(t, Config{Limits: engine.Limits{WriteTimeout: 2 * time.Second}})
 	const request = "POST /predict HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\n"
 	for _, c := range []struct{ sent, status, want string }{
-		{"|a x", "408", "error: the next line has not arrived within 50ms"},
+		{"|a x", "408", "error: the next line has not arrived within 2s"},
 		{"'one|a x\n'two|a x\n|a", "200", "1 one\n1 two\n"},
 	} {
 		nc := dial(t, lines)
