@@ -33,6 +33,10 @@ var ErrOver = errors.New("the job has ended, and there is no connection to the w
 const (
 	// firstRetry is the pause before the first new connection. It doubles up to lastRetry.
 	firstRetry, lastRetry = 500 * time.Millisecond, 5 * time.Second
+)
+
+// Limits that the tests raise.
+var (
 	// endWithin is the time for a worker to end when it is told to, and to say so.
 	endWithin = 8 * time.Second
 	// receiptWithin is the time for a front to remove its files.
