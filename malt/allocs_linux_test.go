@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+	"time"
 )
 
 // joined returns two ranks of one job over the loopback, with a vector each, whose updates are written or not.
@@ -35,7 +36,7 @@ func joined(t testing.TB, cfg Config, length int, c VectorConfig) (v [2]*Vector[
 func TestGatherAllocatesNothing(t *testing.T) {
 	ctx := context.Background()
 	for _, network := range []bool{false, true} {
-		v := joined(t, Config{NoSharedMemory: network}, 5000, VectorConfig{})
+		v := joined(t, Config{NoSharedMemory: network, Heartbeat: time.Minute, LostAfter: 10 * time.Minute}, 5000, VectorConfig{})
 		indices, values := []uint32{1, 77}, []float32{1, 2}
 		merged := 0
 		run := func() {
