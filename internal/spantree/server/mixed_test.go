@@ -256,7 +256,7 @@ func TestJoinAtVWsOwnServer(t *testing.T) {
 func TestVWsOwnServerRefuses(t *testing.T) {
 	t.Parallel()
 	addr, _ := fakeVWServer(t, 2)
-	cfg := client.JoinConfig{Server: addr, Rank: 0, Total: 2, StartTimeout: 2 * time.Second}
+	cfg := client.JoinConfig{Server: addr, Rank: 0, Total: 2, StartTimeout: 10 * time.Second}
 	first, err := client.Join(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -257,11 +257,19 @@ func TestSplicedConversations(t *testing.T) {
 		return b
 	})
 	cfg := r.config(protocol.Job{UniqueID: 1}, 0, 2)
-	cfg.Server, cfg.Credentials, cfg.DialTimeout = mitm.addr(), creds, 2*time.Second
-	if _, err := client.Join(t.Context(), cfg); err == nil {
+	cfg.Server, cfg.Credentials, cfg.DialTimeout = mitm.addr(), creds, patience
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	joined := make(chan error, 1)
+	go func() {
+		_, err := client.Join(ctx, cfg)
+		joined <- err
+	}()
+	r.logged("the seal is broken")
+	cancel()
+	if err := <-joined; err == nil {
 		t.Error("the spliced connection continues")
 	}
-	r.logged("the seal is broken")
 	if jobs := r.s.Status().Jobs; len(jobs) != 0 {
 		t.Errorf("there are jobs: %v", jobs)
 	}
