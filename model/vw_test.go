@@ -29,7 +29,7 @@ func vw(t *testing.T, dir string, examples int, args ...string) string {
 		}
 		t.Skip("no real vw to compare with: set GVW_VW_PYTHON to a python that has vowpalwabbit 9.11.9")
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, python, append([]string{"-m", "vowpalwabbit"}, args...)...)
 	cmd.Dir = dir
