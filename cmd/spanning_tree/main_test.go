@@ -84,6 +84,7 @@ func TestLogNeverBlocks(t *testing.T) {
 	}
 	close(w.free)
 	l.close()
+	<-l.done
 	got := w.buf.String()
 	// The writer may hold one line while the others are queued.
 	if kept := strings.Count(got, "line "); kept < lineRoom || kept > lineRoom+1 {
@@ -103,8 +104,10 @@ func TestLinesAfterCloseAreDropped(t *testing.T) {
 	l := newLossyWriter(&out)
 	fmt.Fprintln(l, "before")
 	l.close()
+	<-l.done
 	fmt.Fprintln(l, "after")
 	l.close()
+	<-l.done
 	if got := out.String(); got != "before\n" {
 		t.Errorf("the log is %q", got)
 	}
