@@ -15,8 +15,9 @@ import (
 // in the log, and leaves nothing else.
 func TestFlightRecorder(t *testing.T) {
 	dir := t.TempDir()
-	j := newTCPJob(t, 2, Config{MaxWait: 500 * time.Millisecond, TraceDir: dir})
+	j := newTCPJob(t, 2, Config{TraceDir: dir})
 	j.ready()
+	j.limitWaits(500 * time.Millisecond)
 	errs := j.all(func(rank int) error {
 		if rank == 1 {
 			for end := time.Now().Add(time.Minute); !strings.Contains(j.logs[0].String(), ".trace") && time.Now().Before(end); {

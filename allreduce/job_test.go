@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/gvw-project/gvw/allreduce/auth"
 	"github.com/gvw-project/gvw/allreduce/transport"
@@ -173,6 +174,16 @@ func (j *testJob) all(f func(rank int) error) []error {
 func (j *testJob) ready() {
 	j.t.Helper()
 	j.each(func(rank int) error { return j.groups[rank].Ready(context.Background(), Shard{Examples: 1}) })
+}
+
+// limitWaits sets MaxWait of all ranks. A limit in Config would also hold for the agreements of the first epoch.
+func (j *testJob) limitWaits(limit time.Duration) {
+	for _, g := range j.groups {
+		en := &g.epoch.Engine
+		en.Mu.Lock()
+		en.Limits.MaxWait = limit
+		en.Mu.Unlock()
+	}
 }
 
 // inBubble runs a job in a synctest bubble.

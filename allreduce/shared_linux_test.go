@@ -167,7 +167,8 @@ func TestWaitsInSharedMemoryEnd(t *testing.T) {
 		return g.AllReduce(ctx, Vec(make([]float32, 100_000)).Named("gradient"), Sum)
 	}
 	t.Run("MaxWait", func(t *testing.T) {
-		j := newSharedJob(t, 3, Config{MaxWait: 100 * time.Millisecond, Stall: 4 * time.Second})
+		j := newSharedJob(t, 3, Config{Stall: 4 * time.Second})
+		j.limitWaits(100 * time.Millisecond)
 		for _, rank := range []int{0, 2} {
 			defer func() { j.groups[rank].Close() }()
 		}
