@@ -50,14 +50,14 @@ func newPlainJob(t *testing.T) *plainJob {
 func (j *plainJob) serve() {
 	j.t.Helper()
 	j.server = start(j.t, j.dir, serverBin, "--nondaemon", "--bind", "127.0.0.1", "--port", j.port,
-		"--state", "journal", "--lost_after", "1s", "--grace", "1s")
+		"--state", "journal", "--lost_after", "4s", "--grace", "1s")
 	waitFor(j.t, "the server to listen on port "+j.port, func() bool { return dialable("127.0.0.1:" + j.port) })
 }
 
 // args returns the arguments of a rank that trains on a part of the data and writes model.
 func (j *plainJob) args(rank, part int, model string) []string {
 	args := append(clusterArgs(j.port, 6, rank, len(j.ranks)), "-d", j.parts[part], "-f", model, "--run_id", "one")
-	args = append(append(args, recovers...), j.more...)
+	args = append(args, recovering(j.more...)...)
 	if i := slices.Index(args, "--on_loss"); j.policy != "" {
 		args[i+1] = j.policy
 	}

@@ -13,9 +13,24 @@ import (
 	"time"
 )
 
-// pauseFor is four times the --lost_after of the ranks and of the server, and longer than
-// their --stall_timeout.
-const pauseFor = 4 * time.Second
+// pauseFor is longer than the --lost_after of the ranks and of the server, and than stallsInPause.
+const pauseFor = 6 * time.Second
+
+// stallsInPause are the options of ranks whose --stall_timeout is shorter than a pause.
+var stallsInPause = []string{"--stall_timeout", "5s"}
+
+// outlasting is a plan for GVW_FAULT. Its last step is longer than a pause, so that the job does not end in the pause.
+var outlasting = fmt.Sprintf("work:1,delay:200ms;work:6,delay:%v", pauseFor+2*time.Second)
+
+// startAllWith starts all ranks with one plan for GVW_FAULT.
+func (j *plainJob) startAllWith(plan string) {
+	j.t.Helper()
+	plans := map[int]string{}
+	for rank := range j.ranks {
+		plans[rank] = plan
+	}
+	j.startAll(plans)
+}
 
 // pause stops processes for a while, as if their machine were suspended.
 func pause(t *testing.T, all ...*process) {
@@ -42,16 +57,12 @@ func TestPausedServer(t *testing.T) {
 			t.Run(policy+" "+when, func(t *testing.T) {
 				t.Parallel()
 				j := newPlainJob(t)
-				j.policy = policy
+				j.policy, j.more = policy, stallsInPause
 				if when == "at work" {
-					j.startAll(nil)
+					j.startAllWith(outlasting)
 					j.untilPass(2)
 				} else {
-					plans := map[int]string{}
-					for rank := range j.ranks {
-						plans[rank] = "delivery:1,delay:5s"
-					}
-					j.startAll(plans)
+					j.startAllWith(fmt.Sprintf("delivery:1,delay:%v", pauseFor+2*time.Second))
 					j.until("ending")
 				}
 				pause(t, j.server)
@@ -81,8 +92,8 @@ func TestPausedDuringAServerOutage(t *testing.T) {
 	t.Parallel()
 	want := plainModel(t)
 	j := newPlainJob(t)
-	j.more = []string{"--server_timeout", "2s"}
-	j.startAll(nil)
+	j.more = append([]string{"--server_timeout", "5s"}, stallsInPause...)
+	j.startAllWith(outlasting)
 	j.untilPass(2)
 	if err := j.server.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -107,8 +118,8 @@ func TestPausedMachine(t *testing.T) {
 		t.Run(policy, func(t *testing.T) {
 			t.Parallel()
 			j := newPlainJob(t)
-			j.policy = policy
-			j.startAll(nil)
+			j.policy, j.more = policy, stallsInPause
+			j.startAllWith(outlasting)
 			j.untilPass(2)
 			pause(t, append([]*process{j.server}, j.ranks...)...)
 			j.end(want)

@@ -18,9 +18,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// recovers are the options of jobs that lose a rank: a small hybrid of some 27 collectives with
-// short time limits.
-var recovers = strings.Fields("--loss_function logistic --hybrid 2:4 -b 12 --l2 1 --heartbeat 200ms --lost_after 1s --stall_timeout 3s --on_loss wait")
+// recovers are the options of jobs that lose a rank: a small hybrid of some 27 collectives. The time limits are short, but
+// longer than a busy machine stops a process.
+var recovers = strings.Fields("--loss_function logistic --hybrid 2:4 -b 12 --l2 1 --heartbeat 200ms --lost_after 4s --stall_timeout 8s --on_loss wait")
+
+// recovering returns recovers and more, without the values of recovers that more sets.
+func recovering(more ...string) []string {
+	options := slices.Clone(recovers)
+	for _, option := range more {
+		if i := slices.Index(options, option); i >= 0 && strings.HasPrefix(option, "-") {
+			options = slices.Delete(options, i, i+2)
+		}
+	}
+	return append(options, more...)
+}
 
 // lost is the outcome of a job under gvw run.
 type lost struct {
@@ -66,12 +77,8 @@ func lose(t *testing.T, plan string, more ...string) lost {
 func startLosing(t *testing.T, dir, plan string, more ...string) *process {
 	t.Helper()
 	writeFile(t, filepath.Join(dir, "s.vw"), recoveryData(t))
-	options := slices.Clone(recovers)
-	if i := slices.Index(options, "--lost_after"); slices.Contains(more, "--lost_after") {
-		options = slices.Delete(options, i, i+2)
-	}
-	args := append([]string{"GVW_FAULT=" + plan, gvwBin, "run", "-n", "4", "--log_dir", "logs", "--", "-d", "s.vw", "-f", "m"}, options...)
-	return start(t, dir, "env", append(args, more...)...)
+	args := []string{"GVW_FAULT=" + plan, gvwBin, "run", "-n", "4", "--log_dir", "logs", "--", "-d", "s.vw", "-f", "m"}
+	return start(t, dir, "env", append(args, recovering(more...)...)...)
 }
 
 // recoveryData returns few examples, so that the recoveries dominate the duration.

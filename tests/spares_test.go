@@ -64,7 +64,7 @@ func startSparing(t *testing.T, dir, plan string, spares int, more ...string) *p
 		"GVW_FAULT=" + plan, gvwBin, "run", "-n", "4", "--spares", fmt.Sprint(spares), "--max_restarts", "0",
 		"--log_dir", "logs", "--", "-d", "s.vw", "-f", "m",
 	}
-	return start(t, dir, "env", append(append(args, recovers...), more...)...)
+	return start(t, dir, "env", append(args, recovering(more...)...)...)
 }
 
 // sparePid returns the process of a spare, by the number that its launcher has put into the
@@ -90,7 +90,7 @@ func TestASpareThatWorksIsLost(t *testing.T) {
 	t.Parallel()
 	want := whole(t)
 	dir := t.TempDir()
-	p := startSparing(t, dir, "work:1,delay:1s,attempt:any;rank:1,op:10,kind:kill", 2)
+	p := startSparing(t, dir, "work:1,delay:1s,attempt:any;work:6,delay:4s,attempt:any;rank:1,op:10,kind:kill", 2)
 	first := -1
 	waitFor(t, "a spare to have taken rank 1", func() bool {
 		for spare := range 2 {
@@ -158,7 +158,7 @@ func TestSpareJoinsByHand(t *testing.T) {
 	args := append([]string{
 		"-d", filepath.Join(j.dir, "part.{rank}"), "-f", "model.{rank}", "--spare", "--run_id", "one",
 		"--span_server", "127.0.0.1", "--span_server_port", j.port, "--unique_id", "6", "--total", "4",
-	}, recovers...)
+	}, recovering()...)
 	spare := start(t, j.dir, gvwBin, args...)
 	if r := j.ranks[2].wait(); r.code != -1 {
 		t.Errorf("rank 2 was not killed: exit code %d", r.code)
