@@ -91,7 +91,7 @@ func TestLateAttemptCopies(t *testing.T) {
 
 	// No server reports that the job has ended, but no other rank joins, and there is a model.
 	j.restartWithout()
-	r := j.late(1, "forgotten", "--start_timeout", "1s")
+	r := j.late(1, "forgotten", "--start_timeout", "5s")
 	r.ends(t, "a server that has forgotten", 0)
 	same("a server that has forgotten", "forgotten")
 
@@ -101,11 +101,11 @@ func TestLateAttemptCopies(t *testing.T) {
 	if err := os.WriteFile(name, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	j.late(1, "damaged", "--start_timeout", "1s").ends(t, "a damaged file", 2, filepath.Base(name), "the file is damaged")
+	j.late(1, "damaged", "--start_timeout", "5s").ends(t, "a damaged file", 2, filepath.Base(name), "the file is damaged")
 	if err := os.RemoveAll(j.place()); err != nil {
 		t.Fatal(err)
 	}
-	j.late(1, "unstarted", "--start_timeout", "1s").ends(t, "no place, no memory", 4, "did not start")
+	j.late(1, "unstarted", "--start_timeout", "5s").ends(t, "no place, no memory", 4, "did not start")
 	nothingLeft(t, j.dir, "damaged", "unstarted")
 }
 
@@ -135,7 +135,7 @@ func TestFaultOfAGeneration(t *testing.T) {
 		in, fault string
 		code      int
 	}{{"0", "", 70}, {"0", ",generation:2", 4}, {"1", ",generation:2", 70}, {"1", "", 4}, {"7", ",generation:any", 70}} {
-		args := append(j.args(0, 0, "m"), "--generation", c.in, "--start_timeout", "500ms")
+		args := append(j.args(0, 0, "m"), "--generation", c.in, "--start_timeout", "10s")
 		args[slices.Index(args, "--run_id")+1] = "generation " + c.in + c.fault
 		r := run(t, j.dir, "env", append([]string{"GVW_FAULT=work:1,kind:exit" + c.fault, gvwBin}, args...)...)
 		r.ends(t, "generation "+c.in+c.fault, c.code)

@@ -175,7 +175,7 @@ func (j *netJob) attemptToAbort(rank int) *process {
 func (j *netJob) with(onLoss string, rank, host int, model string, more ...string) *process {
 	j.t.Helper()
 	// The last step is the longest, so that the job does not end before the fault on a busy machine.
-	begin := []string{"netns", "exec", fmt.Sprintf("h%d", host), "env", "GVW_FAULT=work:1,delay:200ms,attempt:any;work:6,delay:2s,attempt:any"}
+	begin := []string{"netns", "exec", fmt.Sprintf("h%d", host), "env", "GVW_FAULT=work:1,delay:200ms,attempt:any;work:6,delay:5s,attempt:any"}
 	args := append([]string{
 		gvwBin, "-d", j.parts[rank], "-f", model, "--run_id", "one", "--run_dir", "-", "--bind", hostIP(host), "--span_server", gatewayIP,
 		"--unique_id", "6", "--total", "4", "--node", fmt.Sprint(rank),
