@@ -103,6 +103,10 @@ func play(role []string) int {
 			stopSelf()
 		}
 		return 0
+	case "hang-wait": // hang in the first attempt, and then wait for a signal
+		code := play([]string{"hang"})
+		time.Sleep(time.Minute)
+		return code
 	case "relaunch": // a launcher whose worker obeys from its second attempt on
 		w := worker("heal-obey " + role[1])
 		_, _, err := (Job{Restarts: 1}).Run(context.Background(), []*exec.Cmd{w})

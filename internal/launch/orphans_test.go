@@ -107,7 +107,7 @@ func TestStoppedWorkerIsWokenToEnd(t *testing.T) {
 func TestOverReachesWorker(t *testing.T) {
 	stopped := make(chan int, 1)
 	time.AfterFunc(200*time.Millisecond, func() { stopped <- 0 })
-	results, _, err := Job{Restarts: 1, Stopped: stopped, Over: syscall.SIGTERM}.Run(t.Context(), workers("hang"))
+	results, _, err := Job{Restarts: 1, Stopped: stopped, Over: syscall.SIGTERM}.Run(t.Context(), workers("hang-wait"))
 	if err != nil || results[0].Signal != syscall.SIGTERM {
 		t.Errorf("%+v, %v; want %v", results, err, syscall.SIGTERM)
 	}
