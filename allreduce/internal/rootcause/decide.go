@@ -45,7 +45,7 @@ func choose(seen *engine.Failure, cause error) *engine.Failure {
 		return seen
 	}
 	v := failureOf(cause)
-	if v.Code == engine.FaultGaveUp && v.Rank == seen.By {
+	if v.Code == engine.FaultGaveUp && v.Rank != byServer && v.Rank == seen.By {
 		seen.Cause = v.Cause
 		return seen
 	}

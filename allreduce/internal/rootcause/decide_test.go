@@ -96,6 +96,7 @@ func TestChoose(t *testing.T) {
 		{"another rank gave up first", broken, gaveUp, false},
 		{"another rank was lost first", broken, lost, false},
 		{"the job was cancelled", seen, &protocol.RefusedError{}, false},
+		{"the job was cancelled, which a neighbour has reported before", &engine.Failure{Code: engine.FaultGaveUp, By: byServer, Rank: byServer}, &protocol.RefusedError{}, false},
 	} {
 		if got := choose(c.seen, c.server); (got == c.seen) != c.same {
 			t.Errorf("%s: got %+v", c.name, got)
