@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/gvw-project/gvw/allreduce/verbs/verbstest"
+	"github.com/gvw-project/gvw/malt/internal/mailbox"
 )
 
 // TestRegisteredMemory limits the registered memory of a job over RDMA: the queues of the first vector fit, those of
@@ -55,6 +58,38 @@ func TestRegisteredMemory(t *testing.T) {
 		}
 		if a, b := small.Stats(), large.Stats(); a.Written == 0 || b.Written != 0 || b.Received != 40 {
 			return fmt.Errorf("small: %+v, large: %+v, want the large vector over TCP only", a, b)
+		}
+		return g.Done(ctx)
+	})
+}
+
+// TestSenderWithoutRegisteredMemory runs a job whose devices register the queues of the receivers, but not the buffers of
+// the senders. All updates go over TCP.
+func TestSenderWithoutRegisteredMemory(t *testing.T) {
+	const length, size = 1 << 12, 4<<12 + 24
+	j := newVerbsJob(t, 2, Config{})
+	// A queue of one update has one slot; a buffer is 8 bytes larger than a slot.
+	j.cfg.library.(*verbstest.Fabric).Refuse(mailbox.Layout{Payload: size}.Stride() + 1)
+	j.must(func(g *Group) error {
+		ctx := context.Background()
+		v, err := NewVector[float32](g, "v", length, VectorConfig{ObjectConfig: ObjectConfig{Sync: "notify_ack", Depth: 1}, MaxSparse: length / 2})
+		if err != nil {
+			return err
+		}
+		if got := v.object.spec.Size; got != size {
+			return fmt.Errorf("the largest update has %d bytes, want %d", got, size)
+		}
+		const rounds = 50
+		for range rounds {
+			if err := v.Scatter(ctx); err != nil {
+				return err
+			}
+			if n, err := v.Gather(ctx, Sum); n != 1 || err != nil {
+				return fmt.Errorf("got %d updates, %v, want 1", n, err)
+			}
+		}
+		if s := v.Stats(); s.Written != 0 || s.Received != rounds {
+			return fmt.Errorf("got %+v, want %d updates over TCP only", s, rounds)
 		}
 		return g.Done(ctx)
 	})

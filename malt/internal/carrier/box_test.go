@@ -51,7 +51,7 @@ func (m *anywhere) Make(size int) (Inbox, []byte, error) {
 func (*anywhere) Name() string                   { return "words" }
 func (*anywhere) Hello() ([]byte, error)         { return []byte("hello"), nil }
 func (*anywhere) Meet([]byte, func(error)) error { return nil }
-func (*anywhere) Open(int, int, []byte) (Outbox, error) {
+func (*anywhere) Open(int, int, int, []byte) (Outbox, error) {
 	return nil, errors.New("only the test writes")
 }
 func (*anywhere) Stop() {}

@@ -21,8 +21,9 @@ type Memory interface {
 	// Make makes memory of size bytes or more for the rank's updates, zero at first, and returns what its Open
 	// needs, at most MaxOffer bytes.
 	Make(size int) (Inbox, []byte, error)
-	// Open opens memory that the rank has made. At most queue updates may be on their way to it.
-	Open(size, queue int, offer []byte) (Outbox, error)
+	// Open opens memory that the rank has made. At most queue updates may be on their way to it, of at most slot
+	// bytes each, with header and trailer.
+	Open(size, slot, queue int, offer []byte) (Outbox, error)
 	// Stop ends all writes: afterwards the rank cannot change this rank's memory, where the way can enforce that.
 	// Inboxes remain readable until they are closed.
 	Stop()

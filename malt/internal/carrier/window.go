@@ -30,7 +30,8 @@ func (p *peer) window(o *object, of offer) (*window, error) {
 	if err := of.layout.Validate(); err != nil {
 		return nil, err
 	}
-	outbox, err := p.remote.Open(of.layout.Size(), o.Queue, of.location)
+	slot := mailbox.Layout{Payload: o.Size}.Stride() // not of.layout's, whose updates may be larger
+	outbox, err := p.remote.Open(of.layout.Size(), slot, o.Queue, of.location)
 	if err != nil {
 		return nil, err
 	}

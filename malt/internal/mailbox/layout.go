@@ -63,17 +63,17 @@ func (l Layout) Validate() error {
 	return errors.Join(faults...)
 }
 
-// stride returns the distance of two slots.
-func (l Layout) stride() int {
+// Stride returns the size of a slot in bytes, which is the largest update with its header and trailer.
+func (l Layout) Stride() int {
 	return (payloadAt + pad(l.Payload) + trailer + align - 1) / align * align
 }
 
 // Size returns the number of bytes of the mailbox.
-func (l Layout) Size() int { return l.Depth * l.stride() }
+func (l Layout) Size() int { return l.Depth * l.Stride() }
 
 // slot returns the offset of the slot of an update.
 func (l Layout) slot(number uint64) int {
-	return l.At + int((number-1)%uint64(l.Depth))*l.stride()
+	return l.At + int((number-1)%uint64(l.Depth))*l.Stride()
 }
 
 func pad(n int) int { return (n + 7) &^ 7 }

@@ -54,7 +54,7 @@ func (r *Reader) Stats() Stats { return r.stats }
 func (r *Reader) Updates(dst []Update) []Update {
 	first := len(dst)
 	for i := range r.layout.Depth {
-		if u, ok := r.look(r.layout.At + i*r.layout.stride()); ok {
+		if u, ok := r.look(r.layout.At + i*r.layout.Stride()); ok {
 			dst = append(dst, u)
 		}
 	}
@@ -85,7 +85,7 @@ func (r *Reader) look(at int) (u Update, ok bool) {
 		r.stats.Torn++
 		return u, false
 	}
-	slot := r.mem.Bytes()[at : at+r.layout.stride()]
+	slot := r.mem.Bytes()[at : at+r.layout.Stride()]
 	copy(r.head[:], slot)
 	var f fields
 	intact := f.take(&r.head)

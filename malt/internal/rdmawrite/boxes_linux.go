@@ -68,6 +68,7 @@ func (b *inbox) Close() error {
 type outbox struct {
 	m       *Memory
 	size    int
+	slot    int // largest update from header to trailer, in bytes
 	address uint64
 	key     uint32
 	buf     []buffer // one for each update on its way
@@ -78,19 +79,28 @@ type outbox struct {
 // buffer has an update until it has arrived, behind 8 bytes that are always 0.
 type buffer struct {
 	mem    []byte
-	region verbs.Region // nil: none
+	region verbs.Region // nil: the memory was stopped before Open
 	busy   bool         // under the lock
 }
 
 const zeros = 8
 
-// Open returns the memory of an offer, with queue buffers, which get memory when they are used.
-func (m *Memory) Open(size, queue int, offer []byte) (carrier.Outbox, error) {
+// Open returns the memory of an offer. It registers queue buffers for updates of slot bytes: later the device could refuse
+// them, when the receiver no longer takes updates from the link.
+func (m *Memory) Open(size, slot, queue int, offer []byte) (carrier.Outbox, error) {
 	if len(offer) != offerSize {
 		return nil, fmt.Errorf("an offer of %d bytes, want %d", len(offer), offerSize)
 	}
 	le := binary.LittleEndian
-	return &outbox{m: m, buf: make([]buffer, queue), size: size, address: le.Uint64(offer), key: le.Uint32(offer[8:])}, nil
+	o := &outbox{m: m, buf: make([]buffer, queue), size: size, slot: slot, address: le.Uint64(offer), key: le.Uint32(offer[8:])}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range o.buf {
+		if err := o.reserve(&o.buf[i]); err != nil {
+			return nil, errors.Join(err, o.free())
+		}
+	}
+	return o, nil
 }
 
 // Size returns the number of bytes of the memory.
@@ -100,10 +110,11 @@ func (o *outbox) Size() int { return o.size }
 func (o *outbox) Room() bool {
 	o.m.mu.Lock()
 	defer o.m.mu.Unlock()
-	return o.free() != nil
+	return o.idle() != nil
 }
 
-func (o *outbox) free() *buffer {
+// idle returns a buffer without an update; nil: there is none. The lock is held.
+func (o *outbox) idle() *buffer {
 	for i := range o.buf {
 		if !o.buf[i].busy {
 			return &o.buf[i]
@@ -128,45 +139,36 @@ func (o *outbox) Arrived() bool {
 func (o *outbox) Begin(at, n int) error {
 	o.m.mu.Lock()
 	defer o.m.mu.Unlock()
-	b := o.free()
-	if b == nil {
+	b := o.idle()
+	switch {
+	case b == nil:
 		return fmt.Errorf("all %d buffers are on their way to the rank", len(o.buf))
-	}
-	if err := o.grow(b, zeros+n); err != nil {
-		return err
+	case n > o.slot:
+		return fmt.Errorf("an update of %d bytes with its header, want at most %d", n, o.slot)
 	}
 	o.current, o.at = b, at
 	o.post(b, 0, zeros, at, nil)
 	return nil
 }
 
-// grow makes a free buffer large enough. The lock is held.
-func (o *outbox) grow(b *buffer, n int) error {
-	if len(b.mem) >= n {
-		return nil
-	}
-	if err := o.drop(b); err != nil {
-		return err
-	}
-	mem, err := verbs.NewMemory(n)
-	if err != nil {
-		return err
-	}
-	b.mem = mem
-	if !o.m.stopped {
-		b.region, err = o.m.register(mem, verbs.AccessLocal)
+// reserve gives a buffer its memory, and registers it unless the memory of the rank is stopped. The lock is held.
+func (o *outbox) reserve(b *buffer) (err error) {
+	if b.mem, err = verbs.NewMemory(zeros + o.slot); err == nil && !o.m.stopped {
+		b.region, err = o.m.register(b.mem, verbs.AccessLocal)
 	}
 	return err
 }
 
-// drop frees the memory of a buffer. The lock is held.
-func (o *outbox) drop(b *buffer) error {
-	if b.mem == nil {
-		return nil
+// free frees the memory of all buffers. The lock is held.
+func (o *outbox) free() error {
+	var errs []error
+	for i := range o.buf {
+		if b := &o.buf[i]; b.mem != nil {
+			errs = append(errs, o.m.deregister(b.region), verbs.FreeMemory(b.mem))
+			b.mem, b.region = nil, nil
+		}
 	}
-	err := errors.Join(o.m.deregister(b.region), verbs.FreeMemory(b.mem))
-	b.mem, b.region = nil, nil
-	return err
+	return errors.Join(errs...)
 }
 
 // post writes the bytes lo … hi-1 of a buffer to an offset. free is the buffer that is free again with this write; nil: none.
@@ -208,9 +210,5 @@ const headerSize = 8
 func (o *outbox) Close() error {
 	o.m.mu.Lock()
 	defer o.m.mu.Unlock()
-	var errs []error
-	for i := range o.buf {
-		errs = append(errs, o.drop(&o.buf[i]))
-	}
-	return errors.Join(errs...)
+	return o.free()
 }

@@ -8,7 +8,7 @@
 //	hello, err := m.Hello()                         // the queue pair; goes to the other rank
 //	err = m.Meet(theirs, arrived)                   // connects it
 //	inbox, offer, err := m.Make(size)               // the receiver registers memory; offer has address and key
-//	outbox, err := m.Open(size, queue, offer)             // the sender
+//	outbox, err := m.Open(size, slot, queue, offer) // the sender registers queue buffers of its own
 //	m.Stop()
 //	err = d.Close()
 //
@@ -25,9 +25,10 @@
 //
 // # Limits
 //
-// Registered memory cannot be swapped out: a mailbox takes memory for Depth of the largest possible updates. If the
-// device or a limit (Device.Limit, or ulimit -l) refuses it, updates of the object go over the link.
+// Registered memory cannot be swapped out: a mailbox takes memory for Depth of the largest possible updates at its receiver,
+// and for Queue of them at its sender. If the device or a limit (ulimit -l, or Device.Limit for receivers) refuses
+// either, updates of the object go over the link.
 //
-// Each update on its way needs a buffer of the outbox, which is as large as the largest update that it has had. A sender
-// that is faster than the network finds no room: see Outbox.Room.
+// Each update on its way needs a buffer of the outbox. A sender that is faster than the network finds no room: see
+// Outbox.Room.
 package rdmawrite

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/gvw-project/gvw/allreduce/verbs"
 	"github.com/gvw-project/gvw/allreduce/verbs/verbstest"
 	"github.com/gvw-project/gvw/internal/crc32c"
@@ -84,7 +86,7 @@ func box(t *testing.T, a, b *end, l mailbox.Layout) (carrier.Inbox, carrier.Outb
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := b.mem.Open(l.Size(), 2, offer)
+	out, err := b.mem.Open(l.Size(), l.Stride(), 2, offer)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,13 +188,56 @@ func TestLimitOfMemory(t *testing.T) {
 	}
 }
 
+// scarce is a device that registers count regions without access for other machines, and no more.
+type scarce struct {
+	verbs.Context
+	count int
+}
+
+func (s *scarce) Register(mem []byte, access verbs.Access) (verbs.Region, error) {
+	if access == verbs.AccessLocal {
+		if s.count--; s.count < 0 {
+			return nil, unix.ENOMEM
+		}
+	}
+	return s.Context.Register(mem, access)
+}
+
+// TestOpenRegistersAllBuffers opens a mailbox whose sender can register only one of two buffers. Open fails, while updates
+// can still go over the link, and keeps nothing registered.
+func TestOpenRegistersAllBuffers(t *testing.T) {
+	f := fabric()
+	a, b := pair(t, f)
+	l := mailbox.Layout{Depth: 2, Payload: 100}
+	in, offer, err := a.mem.Make(l.Size())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.dev.ctx = &scarce{b.dev.ctx, 1}
+	refused := (*verbs.RegisterError)(nil)
+	if _, err := b.mem.Open(l.Size(), l.Stride(), 2, offer); !errors.As(err, &refused) {
+		t.Errorf("got %v, want a RegisterError", err)
+	}
+	if n := len(b.mem.regions); n != 0 {
+		t.Errorf("%d regions are left, want 0", n)
+	}
+	a.close(t)
+	b.close(t)
+	if err := in.Close(); err != nil {
+		t.Error(err)
+	}
+	if left := f.Left(); left != "" {
+		t.Errorf("left open: %s", left)
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	f := fabric()
 	a, b := pair(t, f)
 	if err := a.mem.Meet([]byte("sixteen bytes of"), nil); err == nil {
 		t.Error("the hello of another way was accepted")
 	}
-	if _, err := b.mem.Open(100, 1, []byte("short")); err == nil {
+	if _, err := b.mem.Open(100, 100, 1, []byte("short")); err == nil {
 		t.Error("a short offer was accepted")
 	}
 	f.Refuse(1)

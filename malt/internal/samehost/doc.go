@@ -4,10 +4,10 @@
 // It implements carrier.Memory by segments of package shm:
 //
 //	m := samehost.New(samehost.System)
-//	hello, err := m.Hello()                 // goes to the other rank
-//	err = m.Meet(theirs)                    // an error: it is on another machine
-//	inbox, offer, err := m.Make(size)       // the receiver; offer goes to the sender
-//	outbox, err := m.Open(size, queue, offer)      // the sender
+//	hello, err := m.Hello()                         // goes to the other rank
+//	err = m.Meet(theirs)                            // an error: it is on another machine
+//	inbox, offer, err := m.Make(size)               // the receiver; offer goes to the sender
+//	outbox, err := m.Open(size, slot, queue, offer) // the sender
 //
 // Hello is a hash of the machine's identity. It also proves that the kernel lets both processes share
 // memory only in part: Open fails where, for example, the ranks have different PID namespaces.

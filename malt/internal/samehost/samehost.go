@@ -74,7 +74,7 @@ func (m *Memory) Make(size int) (carrier.Inbox, []byte, error) {
 }
 
 // Open opens the segment of the other rank. No update is ever on its way.
-func (m *Memory) Open(size, _ int, offer []byte) (carrier.Outbox, error) {
+func (m *Memory) Open(size, _, _ int, offer []byte) (carrier.Outbox, error) {
 	l, err := decodeLocation(offer)
 	if err != nil {
 		return nil, err

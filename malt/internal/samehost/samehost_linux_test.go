@@ -37,7 +37,7 @@ func open(t *testing.T, a, b *Memory, l mailbox.Layout) (carrier.Inbox, carrier.
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := b.Open(l.Size(), 1, offer)
+	out, err := b.Open(l.Size(), l.Stride(), 1, offer)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,12 +141,12 @@ func TestInvalidOffersAreRefused(t *testing.T) {
 	}
 	defer in.Close()
 	for what, open := range map[string]func() (carrier.Outbox, error){
-		"short":     func() (carrier.Outbox, error) { return b.Open(1000, 1, offer[:39]) },
-		"too small": func() (carrier.Outbox, error) { return b.Open(1001, 1, offer) },
+		"short":     func() (carrier.Outbox, error) { return b.Open(1000, 1000, 1, offer[:39]) },
+		"too small": func() (carrier.Outbox, error) { return b.Open(1001, 1001, 1, offer) },
 		"elsewhere": func() (carrier.Outbox, error) {
 			other := bytes.Clone(offer)
 			other[30]++ // of the nonce
-			return b.Open(1000, 1, other)
+			return b.Open(1000, 1000, 1, other)
 		},
 	} {
 		if out, err := open(); err == nil {
