@@ -11,10 +11,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gvw-project/gvw/internal/tempname"
 )
 
 const text = "1 |a x y\n-1 |a z\n"
@@ -242,17 +245,24 @@ func TestCreateThroughALink(t *testing.T) {
 	}
 }
 
-// Temporary files of a killed writer are distinguished from those of live writers.
+// elsewhere is what the name of a temporary file of process 7 of another machine has.
+const elsewhere = ".writing-0000000f-7-00000001"
+
+// Temporary files of a killed writer are distinguished from those of live writers, also of writers on other machines with
+// the same process ID.
 func TestRemoveTemp(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "model")
-	for _, n := range []string{".model.writing-7-00000001", ".model.writing-77-00000001", ".model.x.writing-7-00000001", "model"} {
+	of7, of77 := tempname.Infix(7)+"00000001", tempname.Infix(77)+"00000001"
+	kept := []string{".model" + of77, ".model" + elsewhere, ".model.x" + of7, "model"}
+	slices.Sort(kept)
+	for _, n := range append([]string{".model" + of7}, kept...) {
 		writeFile(t, filepath.Join(dir, n), nil)
 	}
 	if err := (Local{}).RemoveTemp(name, 7); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{".model.writing-77-00000001", ".model.x.writing-7-00000001", "model"}, entries(t, dir)); diff != "" {
+	if diff := cmp.Diff(kept, entries(t, dir)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	f, err := Local{}.Create(t.Context(), name)
@@ -262,7 +272,7 @@ func TestRemoveTemp(t *testing.T) {
 	if err := (Local{}).RemoveTemp(name, os.Getpid()); err != nil {
 		t.Fatal(err)
 	}
-	if got := entries(t, dir); len(got) != 3 {
+	if got := entries(t, dir); len(got) != len(kept) {
 		t.Errorf("our own file under way is still there: %v", got)
 	}
 	if err := f.(*localFile).f.Close(); err != nil {
@@ -273,19 +283,23 @@ func TestRemoveTemp(t *testing.T) {
 // A writer of many files leaves one of them, and only the beginning of its name is known.
 func TestRemoveTemps(t *testing.T) {
 	dir := t.TempDir()
-	for _, n := range []string{".ck.r1.s2.writing-7-00000001", ".ck.r1.s2.writing-77-00000001", ".c.writing-7-00000001", "ck.r1.s2"} {
+	of7, of77 := tempname.Infix(7)+"00000001", tempname.Infix(77)+"00000001"
+	kept := []string{".c" + of7, ".ck.r1.s2" + of77, ".ck.r1.s2" + elsewhere, "ck.r1.s2"}
+	slices.Sort(kept)
+	for _, n := range append([]string{".ck.r1.s2" + of7}, kept...) {
 		writeFile(t, filepath.Join(dir, n), nil)
 	}
 	if err := (Local{}).RemoveTemps(filepath.Join(dir, "ck"), 7); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{".c.writing-7-00000001", ".ck.r1.s2.writing-77-00000001", "ck.r1.s2"}, entries(t, dir)); diff != "" {
+	if diff := cmp.Diff(kept, entries(t, dir)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+	writeFile(t, filepath.Join(dir, ".ck.r1.s2.writing-7-00000001"), nil) // of release 0.2.0
 	if err := (Local{}).RemoveTemps(filepath.Join(dir, "ck"), 0); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{".c.writing-7-00000001", "ck.r1.s2"}, entries(t, dir)); diff != "" {
+	if diff := cmp.Diff([]string{".c" + of7, "ck.r1.s2"}, entries(t, dir)); diff != "" {
 		t.Errorf("of all processes (-want +got):\n%s", diff)
 	}
 	if err := (Local{}).RemoveTemps(filepath.Join(dir, "none", "ck"), 7); err != nil {

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/gvw-project/gvw/internal/tempname"
 )
 
 // Create starts a temporary file beside name, in the same directory, so that the rename at
@@ -85,13 +87,11 @@ func (l Local) chmod(f *os.File) error {
 	return f.Chmod(l.Perm)
 }
 
-// tempPrefix returns the prefix of the names of temporary files. It contains the process ID
+// tempPrefix returns the prefix of the names of temporary files. It contains this machine and the process ID
 // of the writer.
-func tempPrefix(dir, base string, pid int) string {
-	return fmt.Sprintf("%s.%s.writing-%d-", dir, base, pid)
-}
+func tempPrefix(dir, base string, pid int) string { return dir + "." + base + tempname.Infix(pid) }
 
-// RemoveTemp removes the temporary files that a killed process has left of name.
+// RemoveTemp removes the temporary files that a killed process of this machine has left of name.
 func (Local) RemoveTemp(name string, pid int) error {
 	if real, err := filepath.EvalSymlinks(name); err == nil {
 		name = real
@@ -101,13 +101,13 @@ func (Local) RemoveTemp(name string, pid int) error {
 	return removeTemps(name, func(temp string) bool { return strings.HasPrefix(temp, begin) })
 }
 
-// RemoveTemps removes the temporary files that process pid has left of all files whose names
-// begin with prefix. pid 0: of any process, also of one that is still writing, whose Commit then fails.
+// RemoveTemps removes the temporary files that process pid of this machine has left of all files whose names
+// begin with prefix. pid 0: of any process of any machine, also of one that is still writing, whose Commit then fails.
 func (Local) RemoveTemps(prefix string, pid int) error {
 	dir, base := filepath.Split(prefix)
-	writing := tempPrefix("", "", pid)[1:]
+	writing := tempname.Infix(pid)
 	if pid == 0 {
-		writing = ".writing-"
+		writing = tempname.Mark
 	}
 	return removeTemps(prefix, func(temp string) bool {
 		return strings.HasPrefix(temp, dir+"."+base) && strings.Contains(temp, writing)

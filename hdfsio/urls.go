@@ -185,7 +185,7 @@ func (u *URLs) Blocks(ctx context.Context, name string) ([]Block, error) {
 	return nil, errNoBlocks
 }
 
-// RemoveTemp removes the temporary files that a killed process has left of name, on file
+// RemoveTemp removes the temporary files that a killed process of this machine has left of name, on file
 // systems that support it.
 func (u *URLs) RemoveTemp(name string, pid int) error {
 	fsys, name, err := u.at(name)

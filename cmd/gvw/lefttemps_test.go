@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/gvw-project/gvw/internal/tempname"
 )
 
 // A job that has succeeded writes its predictions although temporary files of a lost rank, or its checkpoints, cannot be
@@ -40,7 +42,7 @@ func TestPredictionsDespiteLeftTemporaryFiles(t *testing.T) {
 		return stopped != 0
 	})
 	// A folder that is not empty, under a name of a temporary file of that process, cannot be removed as one.
-	if err := os.MkdirAll(filepath.Join(dir, fmt.Sprintf(".ck.writing-%d-1", stopped), "x"), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, ".ck"+tempname.Infix(stopped)+"1", "x"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if err := syscall.Kill(stopped, syscall.SIGKILL); err != nil {

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +22,7 @@ import (
 
 	"github.com/gvw-project/gvw/feature"
 	"github.com/gvw-project/gvw/feature/cache"
+	"github.com/gvw-project/gvw/internal/tempname"
 )
 
 // batches parses texts, a batch for each.
@@ -143,10 +145,13 @@ func TestKeysAtTheLimit(t *testing.T) {
 	}
 }
 
-// RemoveTemps removes the temporary files of one process and one cache.
+// RemoveTemps removes the temporary files of one process of this machine and one cache.
 func TestRemoveTemps(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{"c", "c.writing-7-0", "c.writing-7-12", "c.writing-77-0", "c.writing-7-x", "d.writing-7-0"} {
+	of7, of77 := tempname.Infix(7), tempname.Infix(77)
+	kept := []string{"c", "c" + of7 + "x", "c" + of77 + "0", "c.writing-0000000f-7-0", "d" + of7 + "0"}
+	slices.Sort(kept)
+	for _, name := range append([]string{"c" + of7 + "0", "c" + of7 + "12"}, kept...) {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -162,7 +167,7 @@ func TestRemoveTemps(t *testing.T) {
 	for _, e := range entries {
 		left = append(left, e.Name())
 	}
-	if d := cmp.Diff([]string{"c", "c.writing-7-x", "c.writing-77-0", "d.writing-7-0"}, left); d != "" {
+	if d := cmp.Diff(kept, left); d != "" {
 		t.Errorf("-want +got:\n%s", d)
 	}
 	if err := cache.RemoveTemps(filepath.Join(dir, "none", "c"), 7); err != nil {
@@ -174,7 +179,7 @@ func TestRemoveTemps(t *testing.T) {
 func TestRemoveTempsAtTheSameTime(t *testing.T) {
 	dir := t.TempDir()
 	for n := range 500 {
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("c.writing-7-%d", n)), nil, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("c%s%d", tempname.Infix(7), n)), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

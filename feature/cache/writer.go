@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/gvw-project/gvw/internal/crc32c"
+	"github.com/gvw-project/gvw/internal/tempname"
 )
 
 const (
@@ -35,7 +36,7 @@ type Text struct {
 	CRC   uint32 // CRC-32C
 }
 
-// A Writer writes a cache to a temporary file, PATH.writing-PID-N, until Commit renames
+// A Writer writes a cache to a temporary file, PATH.writing-MACHINE-PID-N, until Commit renames
 // it. It does not sync: a cache that a crash of the machine damages is
 // detected and can be built again.
 type Writer struct {
@@ -89,7 +90,7 @@ func (w *Writer) Chmod(mode fs.FileMode) error {
 	return nil
 }
 
-// RemoveTemps removes the temporary files of the cache at path that a process which has ended left behind.
+// RemoveTemps removes the temporary files of the cache at path that a process of this machine which has ended left behind.
 func RemoveTemps(path string, pid int) error {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -97,7 +98,7 @@ func RemoveTemps(path string, pid int) error {
 	}
 	errs := []error{err}
 	for _, e := range entries {
-		if n, ok := strings.CutPrefix(e.Name(), filepath.Base(path)+tempInfix(pid)); ok && n != "" && strings.Trim(n, "0123456789") == "" {
+		if n, ok := strings.CutPrefix(e.Name(), filepath.Base(path)+tempname.Infix(pid)); ok && n != "" && strings.Trim(n, "0123456789") == "" {
 			// Another launcher may remove it at the same time.
 			if err := os.Remove(filepath.Join(filepath.Dir(path), e.Name())); !errors.Is(err, fs.ErrNotExist) {
 				errs = append(errs, err)
@@ -107,12 +108,9 @@ func RemoveTemps(path string, pid int) error {
 	return errors.Join(errs...)
 }
 
-// tempInfix is what the names of the temporary files of a process have between the name of the cache and a number.
-func tempInfix(pid int) string { return fmt.Sprintf(".writing-%d-", pid) }
-
 func createTemp(path string) (*os.File, error) {
 	for n := 0; ; n++ {
-		name := fmt.Sprintf("%s%s%d", path, tempInfix(os.Getpid()), n)
+		name := fmt.Sprintf("%s%s%d", path, tempname.Infix(os.Getpid()), n)
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if !errors.Is(err, fs.ErrExist) || n == 1000 {
 			return f, err

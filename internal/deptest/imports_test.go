@@ -10,7 +10,7 @@ import (
 )
 
 // bottom are the packages that every package may import. They import only each other.
-var bottom = []string{"internal/crc32c", "internal/fault", "internal/invariant", "internal/fmath", "internal/mem", "internal/merand", "internal/clock", "internal/plain", "internal/logformat", "internal/members", "internal/timeline", "internal/monitor/events", "internal/monitor/ranklog", "internal/monitor/traffic", "internal/wire", "option"}
+var bottom = []string{"internal/crc32c", "internal/fault", "internal/invariant", "internal/fmath", "internal/mem", "internal/merand", "internal/clock", "internal/plain", "internal/tempname", "internal/logformat", "internal/members", "internal/timeline", "internal/monitor/events", "internal/monitor/ranklog", "internal/monitor/traffic", "internal/wire", "option"}
 
 // wires are the packages that collectives and the server have in common: schedules, transports,
 // addresses and credentials.
@@ -34,6 +34,7 @@ var layers = []layer{
 	{"internal/merand", bottom, "the bottom: every package may import it, so it imports none above the bottom"},
 	{"internal/mem", bottom, "the bottom: every package may import it, so it imports none above the bottom"},
 	{"internal/plain", bottom, "the bottom: every package that prints text of another process escapes it"},
+	{"internal/tempname", bottom, "the bottom: file systems and caches name their temporary files alike"},
 	{"internal/members", bottom, "the bottom: the ranks of an epoch are a value, for messages as well as for trees"},
 	{"internal/wire", bottom, "the bottom: messages of every package are coded with it, whatever they mean"},
 	{"internal/timeline", []string{"internal/timeline/offset"}, "the bottom: collectives write timelines, and commands put them together"},

@@ -15,6 +15,7 @@ import (
 	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/flags"
+	"github.com/gvw-project/gvw/internal/tempname"
 )
 
 // testTable has the options of the learner and of gvw run.
@@ -233,8 +234,9 @@ func TestTemporaryFilesOfADeadWorker(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		kept := []string{left, left + ".writing-8-0"}
-		for _, name := range append(kept, left+".writing-7-0", left+".writing-7-1", ".m.writing-7-00000001") {
+		own := tempname.Infix(7)
+		kept := []string{left, left + tempname.Infix(8) + "0", left + ".writing-0000000f-7-0"}
+		for _, name := range append(kept, left+own+"0", left+own+"1", ".m"+own+"00000001") {
 			if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -250,6 +252,7 @@ func TestTemporaryFilesOfADeadWorker(t *testing.T) {
 		for _, e := range entries {
 			got = append(got, e.Name())
 		}
+		slices.Sort(kept)
 		if !slices.Equal(got, kept) {
 			t.Errorf("%s: %q are left, want %q", options, got, kept)
 		}
@@ -265,7 +268,7 @@ func TestTemporaryFilesWithoutAProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	pl := &plan{workers: []*cli.Settings{s}}
-	others := filepath.Join(dir, ".ck.r0.g0.e0.0.s1.writing-8-1")
+	others := filepath.Join(dir, ".ck.r0.g0.e0.0.s1"+tempname.Infix(8)+"1")
 	if err := os.WriteFile(others, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -104,7 +104,7 @@ func (pl *plan) removeLeft(fsys *hdfsio.URLs, process, pid int) error {
 	return errors.Join(errs...)
 }
 
-// removeAsides removes the temporary files that process pid has left beside the outputs of a rank.
+// removeAsides removes the temporary files that process pid of this machine has left beside the outputs of a rank.
 func removeAsides(fsys *hdfsio.URLs, w *cli.Settings, pid int) error {
 	var errs []error
 	for _, option := range slices.Concat(files.OnceFiles, []string{"predictions", "raw_predictions"}) {
