@@ -53,6 +53,26 @@ func fetch(t *testing.T, client *http.Client, method, url, body, token string) s
 	return string(b)
 }
 
+// refused sends a request for a host that the server must refuse, and returns the body of the answer.
+func refused(t *testing.T, url, host string) string {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), "POST", url, strings.NewReader("'save_one.model|\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Host = host
+	resp, err := httpClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusForbidden {
+		t.Fatalf("POST %s of %s: %s %s, %v", url, host, resp.Status, b, err)
+	}
+	return string(b)
+}
+
 var httpClient = &http.Client{Timeout: time.Minute}
 
 // gvw serve answers as gvw -t -p does, by several models, and loads a model again when its file
@@ -73,6 +93,9 @@ func TestServeAndReload(t *testing.T) {
 	}
 	if got := fetch(t, httpClient, "POST", url+"/predict?model=second", data, ""); got != two {
 		t.Errorf("the second model:\n%s\nwant\n%s", got, two)
+	}
+	if got := refused(t, url+"/predict", "other.example"); !strings.Contains(got, "want localhost") {
+		t.Errorf("another host: %q", got)
 	}
 	if got := fetch(t, httpClient, "GET", url+"/healthz", "", ""); got != "ok\n" {
 		t.Errorf("health: %q", got)

@@ -140,7 +140,7 @@ var layers = []layer{
 	{"internal/monitor/metrics", slices.Concat(bottom, []string{"internal/spantree/protocol"}), "metrics are a view of a snapshot: they need neither a server nor a page"},
 	{"internal/monitor/page", slices.Concat(bottom, []string{"internal/spantree/protocol", "internal/monitor/history", "allreduce/topo"}), "the handler gets snapshots by a function: it needs neither a server nor a token"},
 	{"internal/monitor/site", slices.Concat(bottom, []string{"allreduce/auth", "internal/httpauth", "internal/httpserve", "internal/monitor"}), "it listens for the page, whatever the source of its snapshots"},
-	{"internal/serve/web", slices.Concat(bottom, []string{"internal/serve/engine", "internal/httpauth"}), "HTTP around the engine: it needs no learner and no other protocol"},
+	{"internal/serve/web", slices.Concat(bottom, []string{"internal/serve/engine", "internal/httpauth", "internal/httpserve"}), "HTTP around the engine: it needs no learner and no other protocol"},
 	{
 		"internal/train", slices.Concat(bottom, wires, []string{"internal/record", "internal/otlp", "internal/background", "internal/httpserve", "internal/serve/engine", "internal/serve/daemon", "internal/serve/web", "internal/cli", "internal/compat", "internal/flags", "internal/files", "internal/joinflags", "internal/launch", "internal/statusline", "internal/checkpoint", "internal/rundir", "internal/spantree/protocol", "=allreduce", "feature", "hdfsio", "learn", "model"}),
 		"the learner as a command uses a launcher by an interface",

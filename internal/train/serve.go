@@ -113,6 +113,7 @@ func (l *Learner) serveHTTP(c *cli.Context, s *cli.Settings, models []servedMode
 			return err
 		}
 	}
+	cfg.Local = secure == nil && httpserve.Loopback(bindHost(s, loopbackHost)) // with TLS the certificate has the host
 	ctx, cancel := context.WithCancel(c.Context)
 	var watches sync.WaitGroup
 	listens := false

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/gvw-project/gvw/internal/serve/engine"
@@ -22,6 +23,7 @@ type conn struct {
 	read func() (*buffers, int, error) // waits for bytes without a buffer, then takes one
 	part []byte                        // of a line that has arrived only in part
 	seen bool                          // bytes have arrived
+	text bool                          // a complete line has arrived, and it was no request of HTTP
 	near bool                          // the client is on this machine
 }
 
@@ -80,8 +82,11 @@ func (c *conn) process(ctx context.Context, b *buffers, in []byte) (err error) {
 	b.out = b.out[:0]
 	if !c.seen {
 		c.seen = true
-		if in[0] == 0 {
+		switch in[0] {
+		case 0:
 			return c.refuse(b, errors.New("this is vw's binary format: send text, one example a line"))
+		case tlsHandshake:
+			return c.refuse(b, errors.New("this is TLS: use gvw serve"))
 		}
 	}
 	e := c.s.cfg.Engine
@@ -103,6 +108,12 @@ func (c *conn) process(ctx context.Context, b *buffers, in []byte) (err error) {
 			if err := c.nc.SetReadDeadline(time.Time{}); err != nil {
 				return err
 			}
+		}
+		if !c.text {
+			if isHTTP(slices.Concat(c.part, in[:end])) {
+				return c.refuse(b, errors.New("this is HTTP: use gvw serve"))
+			}
+			c.text = true
 		}
 		if in, err = c.answer(ctx, e, b, in); err != nil {
 			return err
@@ -145,6 +156,24 @@ func (c *conn) answer(ctx context.Context, e *engine.Engine, b *buffers, in []by
 		}
 	}
 	return in, nil
+}
+
+// tlsHandshake is the first byte of a client of TLS. Text cannot begin with it.
+const tlsHandshake = 0x16
+
+// isHTTP reports whether the first line of a connection is that of a request, such as "POST / HTTP/1.1". Any web page can
+// make a browser on this machine send one, whose body would be lines. A line of vw's text in which a feature ends
+// in HTTP/1.1 is no request: before its namespaces it has no two words of which the second begins with a slash.
+func isHTTP(line []byte) bool {
+	line = bytes.TrimSuffix(line, []byte("\r"))
+	method, rest, _ := bytes.Cut(line, []byte(" "))
+	for _, b := range method {
+		if b |= 0x20; b < 'a' || b > 'z' {
+			return false
+		}
+	}
+	return len(method) > 0 && bytes.HasPrefix(rest, []byte("/")) &&
+		(bytes.HasSuffix(rest, []byte(" HTTP/1.1")) || bytes.HasSuffix(rest, []byte(" HTTP/1.0")))
 }
 
 // appendError appends the line that answers a line without a prediction.

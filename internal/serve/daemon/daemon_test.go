@@ -13,6 +13,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,10 +24,15 @@ import (
 )
 
 // serve starts a server of a model that predicts 0 for every example, and returns its address.
-func serve(t testing.TB, cfg Config, model learn.Config) (addr string, s *Server) {
+// Functions of change see the configuration of the engine before it starts.
+func serve(t testing.TB, cfg Config, model learn.Config, change ...func(*engine.Config)) (addr string, s *Server) {
 	t.Helper()
 	model.Features.Bits = 8
-	e, err := engine.New(t.Context(), engine.Config{Load: func(ctx context.Context) (*learn.Live, error) { return learn.Open(ctx, model) }})
+	ec := engine.Config{Load: func(ctx context.Context) (*learn.Live, error) { return learn.Open(ctx, model) }}
+	for _, f := range change {
+		f(&ec)
+	}
+	e, err := engine.New(t.Context(), ec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,6 +109,10 @@ func TestProtocol(t *testing.T) {
 		{"carriage return", []string{"'one|a x\r\n"}, "0 one\n"},
 		{"pieces", []string{"'on", "e|a", " x\n't", "wo|\n"}, "0 one\n0 two\n"},
 		{"binary", []string{"\x00abc\n|a x\n"}, "error: this is vw's binary format: send text, one example a line\n"},
+		{"HTTP", []string{"POST /a|b%20 HTTP/1.1\r\nHost: a\r\n\r\n|a x\n"}, "error: this is HTTP: use gvw serve\n"},
+		{"HTTP in pieces", []string{"GE", "T / HTTP/1.0"}, "error: this is HTTP: use gvw serve\n"},
+		{"TLS", []string{"\x16\x03\x01\n|a x\n"}, "error: this is TLS: use gvw serve\n"},
+		{"features of HTTP", []string{"|a GET / HTTP/1.1\n1 'GET|a /index HTTP/1.1\nGET|a / HTTP/1.0\n"}, "0\n0 GET\n0 GET\n"},
 		{"long", []string{"|a x\n" + long + "\n|a x\n"}, "0\nerror: the line is longer than 100 bytes\n"},
 		{"long in pieces", []string{"|a x\n" + long[:60], long[60:] + long}, "0\nerror: the line is longer than 100 bytes\n"},
 		{"file", []string{"save_/x|\n|a x\n"}, "error: cannot save the model: this server saves no models\n0\n"}, // not that it is no relative name
@@ -115,6 +125,28 @@ func TestProtocol(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// A web page that makes a browser on this machine send a request cannot save a model.
+func TestWebPageSavesNothing(t *testing.T) {
+	t.Parallel()
+	var saved atomic.Int32
+	addr, _ := serve(t, Config{}, learn.Config{}, func(c *engine.Config) {
+		c.Save = func(context.Context, string, func(io.Writer) error) error {
+			saved.Add(1)
+			return nil
+		}
+	})
+	request := "POST / HTTP/1.1\r\nHost: 127.0.0.1:26542\r\nOrigin: https://other.example\r\nContent-Length: 12\r\n\r\n'save_/a/b|\n"
+	if diff := cmp.Diff("error: this is HTTP: use gvw serve\n", talk(t, addr, request)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if n := saved.Load(); n != 0 {
+		t.Errorf("%d models were saved", n)
+	}
+	if got := talk(t, addr, "'save_/a/b|\n"); got != "" || saved.Load() != 1 {
+		t.Errorf("a client of the protocol: got %q and %d models, want one", got, saved.Load())
 	}
 }
 
@@ -295,7 +327,7 @@ func TestConfigFaults(t *testing.T) {
 
 // Whatever bytes a client sends, the answers are lines, and another client is served.
 func FuzzConnection(f *testing.F) {
-	for _, s := range []string{"|a x\n", "\x00\x00", "1 |a x:1:2\n\n'save_x|\n", "'t|a", strings.Repeat("x", 300)} {
+	for _, s := range []string{"|a x\n", "\x00\x00", "1 |a x:1:2\n\n'save_x|\n", "'t|a", strings.Repeat("x", 300), "GET / HTTP/1.1\r\n\r\n'save_x|\n", "\x16\x03\x01"} {
 		f.Add([]byte(s), 3)
 	}
 	addr, _ := serve(f, Config{Limits: engine.Limits{MaxLine: 200}}, testing0)

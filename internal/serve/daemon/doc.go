@@ -17,7 +17,8 @@
 //
 // vw has no errors in its protocol: a child that fails closes its connection. Here a line that has
 // no answer is answered by a line that begins with "error: ", and the connection continues. It
-// closes after a line that is too long, and where the bytes are vw's binary format.
+// closes after a line that is too long, and where the bytes are vw's binary format, HTTP or TLS: a web
+// page can make a browser on this machine connect, and must not send it commands.
 //
 // # Limits
 //

@@ -16,6 +16,7 @@ type Model struct {
 type Config struct {
 	Models []Model // at least one; the first answers requests without a name
 	Token  string  // that clients send as Authorization: Bearer TOKEN; empty: none is needed
+	Local  bool    // the server is reached only over the loopback interface, without TLS: unless there is a token, Host must be a name or address of it
 
 	Limits  engine.Limits // LineTimeout begins with the request, and again with each line that has arrived
 	MaxBody int64         // largest body of a request, in bytes; 0: 1 GiB

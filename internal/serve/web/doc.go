@@ -26,6 +26,11 @@
 // member error, and the following lines have their answers. If the request has one line only, the
 // status is 400. Text is read strictly: other than in vw, no part of a malformed line is used.
 //
+// # Browsers
+//
+// A page of another site can make a browser send a request. Such a request is answered by the status 403, and so is one for a
+// host other than localhost or a loopback address if Config.Local is set and Config.Token is not.
+//
 // # Limits
 //
 // Config.Limits and Config.MaxBody bound requests for predictions. A client whose next line does not arrive in time is answered by

@@ -5,8 +5,10 @@ package web
 import (
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
 	"math"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -15,12 +17,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gvw-project/gvw/internal/httpauth"
+	"github.com/gvw-project/gvw/internal/httpserve"
 )
 
 // handler answers requests.
 type handler struct {
 	cfg      Config
 	token    httpauth.Bearer
+	origin   http.CrossOriginProtection
 	requests prometheus.Histogram // times of requests for predictions, in seconds
 	idle     sync.Pool            // of *answerer
 }
@@ -43,15 +47,30 @@ func New(cfg Config) (http.Handler, error) {
 	return mux, nil
 }
 
-// guarded lets requests with the token pass.
+// guarded lets requests with the token pass. It refuses those that a page of another site makes a browser send. If no token is
+// needed, a page could also have its own name resolve to this machine, so the host must be this machine's.
 func (h *handler) guarded(next http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if h.cfg.Token != "" && !h.token.Allows(r) {
+		switch {
+		case h.cfg.Token != "" && !h.token.Allows(r):
 			httpauth.Refuse(w)
-			return
+		case h.origin.Check(r) != nil:
+			http.Error(w, "error: the request comes from another site", http.StatusForbidden)
+		case h.cfg.Token == "" && h.cfg.Local && !isLocal(r.Host):
+			http.Error(w, fmt.Sprintf("error: the request is for the host %q, want localhost or a loopback address: other names need a server with a token", r.Host), http.StatusForbidden)
+		default:
+			next(w, r)
 		}
-		next(w, r)
 	})
+}
+
+// isLocal reports whether the header Host, with or without a port, is a name or an address of the loopback interface. No page can
+// make a browser leave the header out.
+func isLocal(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	return host == "" || httpserve.Loopback(strings.ToLower(strings.Trim(host, "[]")))
 }
 
 // find returns the model that a request names. If there is none, it answers the request.

@@ -174,6 +174,53 @@ func TestToken(t *testing.T) {
 	}
 }
 
+// A page of another site cannot make a browser send lines, and neither can one whose name resolves to this machine.
+func TestOtherSites(t *testing.T) {
+	t.Parallel()
+	value := float32(1)
+	models := []Model{newModel(t, "one", &value)}
+	const fetch, site = "Sec-Fetch-Site", "Origin"
+	for _, c := range []struct {
+		cfg                       Config
+		method, path, host        string
+		header, value, wantInBody string
+		status                    int
+	}{
+		{Config{}, "POST", "/predict", "localhost", fetch, "cross-site", "another site", 403},
+		{Config{}, "POST", "/predict", "localhost", fetch, "same-site", "another site", 403},
+		{Config{}, "POST", "/predict", "localhost", site, "https://other.example", "another site", 403},
+		{Config{Token: "t"}, "POST", "/predict", "localhost", fetch, "cross-site", "another site", 403},
+		{Config{}, "POST", "/predict", "localhost", fetch, "same-origin", "1\n", 200},
+		{Config{}, "POST", "/predict", "host.example", "", "", "1\n", 200},
+		{Config{Local: true}, "POST", "/predict", "other.example:8080", site, "http://other.example:8080", `"other.example:8080", want localhost`, 403},
+		{Config{Local: true}, "GET", "/model", "other.example", "", "", "want localhost", 403},
+		{Config{Local: true, Token: "t"}, "POST", "/predict", "host.example", "", "", "1\n", 200},
+		{Config{Local: true}, "POST", "/predict", "LocalHost:8080", site, "http://LocalHost:8080", "1\n", 200},
+		{Config{Local: true}, "POST", "/predict", "127.0.0.1:8080", "", "", "1\n", 200},
+		{Config{Local: true}, "POST", "/predict", "[::1]", "", "", "1\n", 200},
+		{Config{Local: true}, "POST", "/predict", "[::1]:8080", "", "", "1\n", 200},
+		{Config{Local: true}, "POST", "/predict", "", "", "", "1\n", 200},
+		{Config{Local: true}, "GET", "/healthz", "other.example", "", "", "ok\n", 200},
+	} {
+		c.cfg.Models = models
+		h, err := New(c.cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := httptest.NewRequest(c.method, c.path, strings.NewReader("|a x\n"))
+		r.Host = c.host
+		r.Header.Set("Authorization", "Bearer "+c.cfg.Token)
+		if c.header != "" {
+			r.Header.Set(c.header, c.value)
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if got := w.Body.String(); w.Code != c.status || !strings.Contains(got, c.wantInBody) {
+			t.Errorf("%s %s of %q with %s %q: %d %q, want %d %q", c.method, c.path, c.host, c.header, c.value, w.Code, got, c.status, c.wantInBody)
+		}
+	}
+}
+
 // A client that does not end its line, or does not read its answers, is disconnected. It harms no other client.
 func TestSlowClientsAreDropped(t *testing.T) {
 	t.Parallel()
