@@ -74,7 +74,7 @@ type Engine struct {
 type Metrics struct {
 	Answers     atomic.Uint64 // lines with a prediction
 	Faults      atomic.Uint64 // lines with an error
-	Warnings    atomic.Uint64 // malformed lines from which the parser has recovered
+	Warnings    atomic.Uint64 // malformed lines of Text from which the parser has recovered
 	Saves       atomic.Uint64 // models saved by save_NAME
 	Checkpoints atomic.Uint64
 	Reloads     atomic.Uint64 // models that have replaced others

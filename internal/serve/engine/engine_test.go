@@ -109,6 +109,10 @@ func TestFaultsHarmNoOtherLine(t *testing.T) {
 	}{
 		{Text, "1 |a x:1:2", ""},
 		{Strict, "1 |a x:1:2", "malformed"},
+		{Text, "bogus |a x", ""},
+		{Strict, "bogus |a x", `"bogus" is not a good float`},
+		{Strict, "1 2 3 4 |a x", "too many tokens"},
+		{Strict, "bogus save_x|", "not a good float"},
 		{JSON, `{"a":`, "JSON"},
 		{JSON, `[1]`, ""},
 		{Text, "save|", "no file to save to"},
@@ -125,6 +129,32 @@ func TestFaultsHarmNoOtherLine(t *testing.T) {
 		if got, err := ask(t, e, Text, "|a x"); got != "0\n" || err != nil {
 			t.Errorf("after %q: %q, %v", c.line, got, err)
 		}
+	}
+	if err := e.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// A server that reads strictly learns nothing from a line that the parser could only read by a recovery.
+func TestMalformedLinesAreNotLearned(t *testing.T) {
+	e := newEngine(t, Config{Load: loads(learn.Config{})})
+	for _, c := range []struct {
+		kind Kind
+		want uint64
+	}{{Strict, 0}, {Text, 1}} {
+		if _, err := ask(t, e, c.kind, "bogus |a x"); (err == nil) != (c.kind == Text) {
+			t.Errorf("kind %d: got %v", c.kind, err)
+		}
+		m := e.Acquire()
+		if n := m.Counters().Examples; n != c.want {
+			t.Errorf("kind %d: %d examples were learned, want %d", c.kind, n, c.want)
+		}
+		if err := m.Release(); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := e.Metrics.Faults.Load(); n != 1 {
+		t.Errorf("%d faults are counted, want 1", n)
 	}
 	if err := e.Close(t.Context()); err != nil {
 		t.Error(err)

@@ -14,7 +14,7 @@ type Kind uint8
 
 const (
 	Text   Kind = iota // vw's text; a malformed line is read as far as possible, as in vw
-	Strict             // vw's text; a malformed line is an error
+	Strict             // vw's text; a malformed line is an error, also where vw's strict mode recovers
 	JSON               // an object of vw's JSON
 	kinds
 )

@@ -53,7 +53,8 @@ func (e *Engine) Begin(ctx context.Context) error {
 func (e *Engine) End() { <-e.slots }
 
 // Answer appends the answer to a line: the line that -p would have. An empty line and the command
-// save_NAME have no answer. A *LineError is a fault of the line.
+// save_NAME have no answer. A *LineError is a fault of the line, of which nothing is used or learned. Only
+// sessions of Text recover from malformed lines.
 func (s *Session) Answer(ctx context.Context, dst, line []byte) ([]byte, error) {
 	e := s.model.engine
 	ok, err := s.Parse(line)
@@ -62,6 +63,10 @@ func (s *Session) Answer(ctx context.Context, dst, line []byte) ([]byte, error) 
 		return dst, &LineError{err}
 	}
 	if w := s.Warnings(); len(w) > 0 {
+		if s.kind != Text { // the parser recovers from some faults in strict mode, too, as vw does
+			e.Metrics.Faults.Add(1)
+			return dst, &LineError{fmt.Errorf("malformed line; this recovery is not used: %s", w[0].Text)}
+		}
 		e.warn(w)
 	}
 	if !ok {

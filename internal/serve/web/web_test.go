@@ -100,6 +100,8 @@ func TestPredict(t *testing.T) {
 		{"/predict", ndjson, "{\"a\":{\"x\":1}}\n{\"a\":\n{\"b\":2}\n", 200, "error"},
 		{"/predict", "application/json", `{"a":`, 400, "error"},
 		{"/predict", "", "1 |a x:1:2", 400, "error: line 1"},
+		{"/predict", "", "bogus |a x", 400, "error: line 1: malformed line; this recovery is not used: \"bogus\" is not a good float"},
+		{"/predict", "", "1 2 3 4 |a x", 400, "4 is too many tokens for a simple label"},
 		{"/predict", "", "|a x\n1 |a x:1:2\n't|a", 200, "1\nerror: line 2"},
 		{"/predict", "", "|a " + strings.Repeat("x", 300), 413, "longer than 200 bytes"},
 		{"/predict", "", strings.Repeat("|a x\n", 300), 413, "longer than 1000 bytes"},
