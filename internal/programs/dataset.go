@@ -29,6 +29,7 @@ func (ex example) learnable() bool { return ex.Labeled() && ex.Weight > 0 }
 
 // dataset has all examples of the input in memory.
 type dataset struct {
+	names    []string // of the inputs
 	examples []example
 	warnings []feature.Warning
 }
@@ -57,6 +58,9 @@ func load(ctx context.Context, inputs []learn.Input, config stream.Config) (d *d
 	}
 	defer func() { err = errors.Join(err, pass.Close()) }()
 	d = &dataset{}
+	for _, in := range inputs {
+		d.names = append(d.names, in.Name)
+	}
 	for {
 		b, err := pass.Next()
 		if err == io.EOF {

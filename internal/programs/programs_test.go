@@ -25,6 +25,7 @@ import (
 	"github.com/gvw-project/gvw/internal/flags"
 	"github.com/gvw-project/gvw/internal/sampled"
 	"github.com/gvw-project/gvw/internal/spantree/server"
+	"github.com/gvw-project/gvw/learn"
 )
 
 // table has the commands of this package.
@@ -221,6 +222,39 @@ func TestAModelOfAnotherKindIsRefused(t *testing.T) {
 	name := written(t, "this is no model, but some text")
 	if _, err := execute(t.Context(), "svm", "-t", "-i", name, "-d", name); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%s: svm", name)) {
 		t.Errorf("got %v, want an error that names the file", err)
+	}
+}
+
+// Bad data and damaged models are data errors, which have an exit code of their own.
+func TestFaultsOfDataAreDataErrors(t *testing.T) {
+	label, ratings, unlabelled := written(t, "-1 | a b", "1 | a"), written(t, "3 |u a |i b"), written(t, "| a b", "|u a |i b")
+	three := written(t, "1 | a b c")
+	models := map[string]string{}
+	for program, data := range map[string]string{"svm": label, "nn": label, "factor": ratings} {
+		model := filepath.Join(t.TempDir(), program)
+		succeed(t, program, "-d", data, "-f", model, "--passes", "1")
+		models[program] = model
+		cut := read(t, model)
+		if err := os.WriteFile(model+".cut", cut[:len(cut)-1], 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ args, want string }{
+		{"factor -d " + three, three + ": example 1 of the input has 3 features"},
+		{"nn --classes 3 -d " + label, label + ": an example has the label -1"},
+		{"svm -d " + unlabelled, unlabelled + ": there are no labelled examples"},
+		{"svm -d " + unlabelled + " -d " + written(t, "| c"), unlabelled + " and others: there are no labelled examples"},
+		{"nn -d " + unlabelled, "there are no labelled examples"},
+		{"factor -d " + unlabelled, "there are no labelled examples"},
+		{"svm -d " + label + " -i " + models["svm"] + ".cut", models["svm"] + ".cut: svm"},
+		{"nn -t -d " + label + " -i " + models["nn"] + ".cut", models["nn"] + ".cut: nn"},
+		{"factor -t -d " + ratings + " -i " + models["factor"] + ".cut", models["factor"] + ".cut: factor"},
+		{"nn -d " + label + " -i " + models["svm"], "model of another kind"},
+	} {
+		_, err := execute(t.Context(), strings.Fields(c.args)...)
+		if _, ok := errors.AsType[*learn.DataError](err); !ok || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("gvw %s: got %T %v, want a data error with %q", c.args, err, err, c.want)
+		}
 	}
 }
 

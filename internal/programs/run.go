@@ -15,6 +15,7 @@ import (
 	"github.com/gvw-project/gvw/hdfsio"
 	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/files"
+	"github.com/gvw-project/gvw/learn"
 	"github.com/gvw-project/gvw/malt"
 )
 
@@ -172,18 +173,29 @@ func (r *run) examples(s *cli.Settings) (sample []example, err error) {
 	r.mine = permuted(data.labeled(), r.c.Uint64("random_seed"), 0)
 	r.most = len(r.mine)
 	if r.most == 0 {
-		return nil, errNoExamples
+		return nil, noExamples(data.names)
 	}
 	for _, ex := range r.mine {
 		if err := r.prog.observe(ex); err != nil {
-			return nil, err
+			return nil, dataError(data.names, err)
 		}
 	}
 	return r.mine[:min(sampleSize, r.most)], nil
 }
 
-// errNoExamples is the error for data without labels.
-var errNoExamples = errors.New("there are no labelled examples to learn from")
+// dataError returns a fault in the contents of files as an error that the exit code distinguishes. names has at least one.
+func dataError(names []string, err error) error {
+	name := names[0]
+	if len(names) > 1 {
+		name += " and others"
+	}
+	return &learn.DataError{Name: name, Text: err.Error()}
+}
+
+// noExamples returns the error for data without labels.
+func noExamples(names []string) error {
+	return dataError(names, errors.New("there are no labelled examples to learn from"))
+}
 
 // sharedExamples is examples for a rank of a job: it keeps only its share of them.
 func (r *run) sharedExamples(s *cli.Settings) (sample []example, err error) {
@@ -203,7 +215,7 @@ func (r *run) sharedExamples(s *cli.Settings) (sample []example, err error) {
 	r.warn(j.shares.warnings)
 	r.mine, r.most = j.shares.mine(), slices.Max(j.shares.counts)
 	if len(sample) == 0 {
-		return nil, errNoExamples
+		return nil, noExamples(c.Names)
 	}
 	return sample, nil
 }
@@ -331,7 +343,7 @@ func (r *run) restore(s *cli.Settings) error {
 	}
 	given := r.prog.modelOptions()
 	if err := r.prog.restore(data); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return dataError([]string{name}, err)
 	}
 	return checkKept(r.c, name, given, r.prog.modelOptions())
 }
