@@ -53,16 +53,20 @@ func ParquetShard(ctx context.Context, fsys hdfsio.FS, patterns []string, shard 
 	if err != nil {
 		return nil, err
 	}
+	infos := make([]hdfsio.Info, len(names)) // of the contents that all passes read
 	counts := make([]int64, len(names))
 	var total int64
 	for i, name := range names {
 		if whole[i].Identity == "" {
 			return nil, cli.Usagef("--parquet: %s is no regular file: a Parquet file is read from its end", name)
 		}
+		if infos[i], err = fsys.Stat(ctx, name); err != nil {
+			return nil, err
+		}
 		if shard.Kind == hdfsio.Whole {
 			continue
 		}
-		f, err := openParquet(ctx, fsys, name)
+		f, err := openParquet(ctx, fsys, name, infos[i])
 		if err != nil {
 			return nil, fmt.Errorf("cannot open %s: %w", name, err)
 		}
@@ -80,7 +84,7 @@ func ParquetShard(ctx context.Context, fsys hdfsio.FS, patterns []string, shard 
 			label = " (" + label + ")"
 		}
 		inputs[i] = learn.Input{Name: name + label, Identity: identity, Open: func(ctx context.Context) (io.ReadCloser, error) {
-			f, err := openParquet(ctx, fsys, name)
+			f, err := openParquet(ctx, fsys, name, infos[i])
 			if err != nil {
 				return nil, err
 			}
@@ -119,12 +123,9 @@ type parquetFile struct {
 	at *readerAt
 }
 
-func openParquet(ctx context.Context, fsys hdfsio.FS, name string) (*parquetFile, error) {
-	info, err := fsys.Stat(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	at := &readerAt{ctx: ctx, fsys: fsys, name: name}
+// openParquet opens the contents of a file that info describes.
+func openParquet(ctx context.Context, fsys hdfsio.FS, name string, info hdfsio.Info) (*parquetFile, error) {
+	at := &readerAt{ctx: ctx, fsys: fsys, name: name, info: info}
 	f, err := parquet.Open(at, info.Size)
 	if err != nil {
 		return nil, at.fault(err)
@@ -132,12 +133,14 @@ func openParquet(ctx context.Context, fsys hdfsio.FS, name string) (*parquetFile
 	return &parquetFile{f, at}, nil
 }
 
-// readerAt reads parts of a file. Parts are large: the metadata, or a column of a row group.
+// readerAt reads parts of a file. Parts are large: the metadata, or a column of a row group. Each
+// part is read by opening the file, and all of them must be of the same contents.
 type readerAt struct {
 	ctx  context.Context
 	fsys hdfsio.FS
 	name string
-	err  error // of the file system
+	info hdfsio.Info // of these contents
+	err  error       // of the file system
 }
 
 // fault returns the error for an error of package parquet: one of the file system, or one about the data.
@@ -164,7 +167,19 @@ func (r *parquetRows) Read(b []byte) (int, error) {
 
 func (r *parquetRows) Close() error { return nil }
 
-func (r *readerAt) ReadAt(b []byte, at int64) (n int, err error) {
+// ReadAt reads a part of the contents that info describes. If the file has others by now, it returns an error.
+func (r *readerAt) ReadAt(b []byte, at int64) (int, error) {
+	n, err := r.read(b, at)
+	if err == nil || errors.Is(err, io.ErrUnexpectedEOF) {
+		if cerr := r.unchanged(); cerr != nil {
+			r.err = cerr
+			return 0, cerr
+		}
+	}
+	return n, err
+}
+
+func (r *readerAt) read(b []byte, at int64) (n int, err error) {
 	f, err := r.fsys.Open(r.ctx, r.name, at)
 	if err != nil {
 		r.err = err
@@ -179,4 +194,19 @@ func (r *readerAt) ReadAt(b []byte, at int64) (n int, err error) {
 		err = io.ErrUnexpectedEOF // the end of the file must not seem to be that of its rows
 	}
 	return n, err
+}
+
+// errReplaced reports a file whose parts are not all of the same contents.
+var errReplaced = errors.New("it was replaced while it was read")
+
+// unchanged returns an error if the file does not have the contents that info describes.
+func (r *readerAt) unchanged() error {
+	now, err := r.fsys.Stat(r.ctx, r.name)
+	if err != nil {
+		return err
+	}
+	if now.Size != r.info.Size || !now.Modified.Equal(r.info.Modified) || now.Tag != r.info.Tag {
+		return &hdfsio.Error{Op: "read", Name: r.name, Err: errReplaced, Advice: "run again"}
+	}
+	return nil
 }
