@@ -74,8 +74,10 @@ func openCells(r io.ReaderAt, size int64, col *column, g *rowGroup) (*cells, err
 		return nil, errors.New("its data is in another file")
 	case c.encryption:
 		return nil, errors.New("it is encrypted")
-	case c.size < 0 || c.offset < 0 || c.size > maxChunk || c.offset > size-c.size:
+	case c.size < 0 || c.offset < 0 || c.offset > size-c.size:
 		return nil, fmt.Errorf("it has %d bytes from byte %d of a file of %d bytes: the file is damaged", c.size, c.offset, size)
+	case c.size > maxChunk:
+		return nil, fmt.Errorf("it has %d bytes in a row group, want at most %d: write smaller row groups", c.size, int64(maxChunk))
 	}
 	b := make([]byte, c.size)
 	if err := readFull(r, b, c.offset); err != nil {
