@@ -160,10 +160,10 @@ func (c *Client) ask(method, path string, query url.Values) (*http.Response, err
 }
 
 // elsewhere reports whether another name node may succeed: this one is on standby,
-// or unreachable.
+// starting up, or unreachable.
 func elsewhere(err error) bool {
 	if r, ok := errors.AsType[*remote.Refusal](err); ok {
-		return strings.HasSuffix(r.Exception, "StandbyException")
+		return strings.HasSuffix(r.Exception, "StandbyException") || strings.HasSuffix(r.Exception, "RetriableException")
 	}
 	_, network := errors.AsType[*url.Error](err)
 	return network

@@ -28,6 +28,8 @@ type fake struct {
 
 	mu      sync.Mutex // one operation at a time, as in a name node
 	standby bool
+	startup int    // number of the next requests that are refused because the name node loads its image
+	gateway bool   // these refusals are those of a proxy: status 503
 	user    string // required user; empty: any
 	token   string // required token
 	breaks  int    // number of the next reads and writes that fail in the middle
@@ -94,6 +96,14 @@ func (f *fake) serveNames(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case f.standby:
 		refuse(w, 403, "StandbyException", "Operation category READ is not supported in state standby")
+		return
+	case f.startup > 0 && f.gateway:
+		f.startup--
+		w.WriteHeader(503)
+		return
+	case f.startup > 0:
+		f.startup--
+		refuse(w, 403, "RetriableException", "Namenode is in startup mode")
 		return
 	case f.token != "" && q.Get("delegation") != f.token:
 		w.Header().Set("WWW-Authenticate", "Negotiate")

@@ -5,11 +5,14 @@ package webhdfs
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -88,6 +91,61 @@ func TestTheActiveNameNodeIsFound(t *testing.T) {
 	}
 	if n := standby.calls["GETFILESTATUS"]; n != 1 {
 		t.Errorf("the one on standby was asked %d times, want once", n)
+	}
+}
+
+// While a name node starts up, requests go to the next one without a pause. If all of them start up, the requests
+// are tried again.
+func TestNameNodesThatStartUp(t *testing.T) {
+	for _, gateway := range []bool{false, true} {
+		starting, active := newFake(t), newFake(t)
+		starting.gateway = gateway
+		active.gateway = gateway
+		cfg := Config{Nodes: []string{starting.node(), active.node()}, User: "ada"}
+		use := func(left int) (retries int) {
+			t.Helper()
+			var log bytes.Buffer
+			fsys := newFS(t, cfg, &log) // begins with the first node
+			starting.startup, active.startup = 1<<30, left
+			if _, err := fsys.Stat(t.Context(), "webhdfs://fake/"); err != nil {
+				t.Fatalf("503 %v: %v", gateway, err)
+			}
+			return strings.Count(log.String(), "retrying")
+		}
+		if n := use(0); n != 0 {
+			t.Errorf("503 %v: %d retries of Stat, want none", gateway, n)
+		}
+		if n := use(2); n != 2 {
+			t.Errorf("503 %v: %d retries while both start up, want 2", gateway, n)
+		}
+		for op, call := range map[string]func(c *Client) error{
+			"Put": func(c *Client) error { return c.Put("/file", strings.NewReader("x"), 0o600) },
+			"Open": func(c *Client) error {
+				r, err := c.Open("/old", 0)
+				if err != nil {
+					return err
+				}
+				b, err := io.ReadAll(r)
+				if err == nil && string(b) != "old" {
+					err = fmt.Errorf("read %q", b)
+				}
+				return errors.Join(err, r.Close())
+			},
+		} {
+			if err := os.WriteFile(filepath.Join(active.dir, "old"), []byte("old"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			c, err := New(cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := call(c); err != nil {
+				t.Errorf("503 %v: %s: %v", gateway, op, err)
+			}
+			if err := c.Close(); err != nil {
+				t.Error(err)
+			}
+		}
 	}
 }
 
