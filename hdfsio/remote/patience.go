@@ -17,7 +17,11 @@ const (
 // persist retries until success, a permanent error, the end of Patience, or the
 // end of ctx.
 func (f *FS) persist(ctx context.Context, op, name string, try func() error) error {
-	var w waiter
+	return f.retry(ctx, op, name, &waiter{}, try)
+}
+
+// retry is persist with a waiter, whose done restarts Patience.
+func (f *FS) retry(ctx context.Context, op, name string, w *waiter, try func() error) error {
 	for {
 		if err := ctx.Err(); err != nil {
 			return f.error(op, name, context.Cause(ctx))
@@ -34,7 +38,7 @@ func (f *FS) persist(ctx context.Context, op, name string, try func() error) err
 
 // waiter delays attempts, each time longer.
 type waiter struct {
-	begun time.Time // time of the first failure since the last success
+	begun time.Time // time of the first failure since the last progress
 	pause time.Duration
 }
 
@@ -63,5 +67,5 @@ func (w *waiter) wait(ctx context.Context, f *FS, op, name string, err error) er
 	return nil
 }
 
-// done records a success.
+// done records progress: a success, or a failed attempt that got further than those before it.
 func (w *waiter) done() { *w = waiter{} }

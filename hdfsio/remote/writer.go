@@ -13,6 +13,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"sync/atomic"
 
 	"github.com/gvw-project/gvw/hdfsio"
 )
@@ -115,31 +116,50 @@ func (w *file) commit(replace bool, allowed func() error) error {
 }
 
 // put writes the file under a temporary name, a new one for each attempt: a client
-// that died during an attempt may still hold the lease on its name.
+// that died during an attempt may still hold the lease on its name. An attempt that copies
+// more bytes than all before it is progress, which restarts Patience.
 func (w *file) put() (aside string, err error) {
-	err = w.fs.persist(w.ctx, "write", w.name, func() error {
+	var waits waiter
+	var most int64 // bytes that an attempt has copied
+	err = w.fs.retry(w.ctx, "write", w.name, &waits, func() error {
 		aside = w.fs.tempName(w.path)
-		err := w.putOnce(aside)
+		copied, err := w.putOnce(aside)
 		if err != nil {
 			_ = w.fs.leave(aside) // a remaining file has a hidden name
+		}
+		if copied > most {
+			most = copied
+			waits.done()
 		}
 		return err
 	})
 	return aside, err
 }
 
-func (w *file) putOnce(aside string) error {
-	if _, err := w.spool.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	if err := w.fs.b.Put(aside, io.LimitReader(w.spool, w.size), w.fs.cfg.Perm); err != nil {
-		return err
+// putOnce also returns the number of bytes that the back end has read.
+func (w *file) putOnce(aside string) (copied int64, err error) {
+	from := &counter{r: io.NewSectionReader(w.spool, 0, w.size)}
+	if err := w.fs.b.Put(aside, from, w.fs.cfg.Perm); err != nil {
+		return from.n.Load(), err
 	}
 	info, err := w.fs.b.Stat(aside)
 	if err == nil && info.Size != w.size {
 		err = fmt.Errorf("%w: %d bytes of %d have arrived", io.ErrUnexpectedEOF, info.Size, w.size)
 	}
-	return err
+	return from.n.Load(), err
+}
+
+// counter counts the bytes that are read from r. A back end may read on another goroutine, also
+// after its call has failed.
+type counter struct {
+	r io.Reader
+	n atomic.Int64
+}
+
+func (c *counter) Read(b []byte) (int, error) {
+	n, err := c.r.Read(b)
+	c.n.Add(int64(n))
+	return n, err
 }
 
 func (w *file) rename(aside string, replace bool, allowed func() error) error {
