@@ -84,3 +84,45 @@ func TestCopiesThatMakeProgress(t *testing.T) {
 		})
 	}
 }
+
+// The response to a rename is lost. A check of the result that fails, too, is made again.
+func TestChecksOfARenameAreRepeated(t *testing.T) {
+	for _, op := range []string{"stat of the temporary file", "stat", "open", "read"} {
+		synctest.Test(t, func(t *testing.T) {
+			f, d := newFS(t)
+			out, err := f.Create(t.Context(), "x://h/model")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.WriteString(out, "weights"); err != nil {
+				t.Fatal(err)
+			}
+			lost, failed := false, false
+			d.forget = func(at string) error {
+				if at == "rename" && !lost {
+					lost = true
+					return errBroken
+				}
+				return nil
+			}
+			d.fail = func(at, path string) error {
+				d.short = 0
+				switch {
+				case !lost || failed:
+				case op == "read" && at == "open":
+					failed, d.short = true, 3
+				case op == at && path == "/model", op == "stat of the temporary file" && at == "stat":
+					failed = true
+					return errBroken
+				}
+				return nil
+			}
+			if err := out.Commit(); err != nil || !failed {
+				t.Errorf("%s: got %v; a check failed: %v", op, err, failed)
+			}
+			if b, err := os.ReadFile(d.local("model")); err != nil || string(b) != "weights" {
+				t.Errorf("%s: the file has %q, %v", op, b, err)
+			}
+		})
+	}
+}

@@ -179,8 +179,12 @@ func (w *file) rename(aside string, replace bool, allowed func() error) error {
 		// The response to an earlier attempt may have been lost. Only this file's rename makes
 		// its temporary name vanish, unless another process removes it. In that case another
 		// file may have the final name, so the contents decide.
-		if _, serr := w.fs.b.Stat(aside); errors.Is(serr, fs.ErrNotExist) && w.holds(w.path) {
+		done, cerr := w.renamed(aside)
+		switch {
+		case done:
 			return nil
+		case cerr != nil && Transient(cerr):
+			return cerr // err may be permanent although the file is in place
 		}
 		return err
 	})
@@ -194,30 +198,37 @@ func (w *file) rename(aside string, replace bool, allowed func() error) error {
 	return nil
 }
 
-// holds reports whether a file has the bytes that were written. For a file that cannot be read
-// it reports false: the next attempt decides.
-func (w *file) holds(p string) bool {
+// renamed reports whether an earlier attempt has renamed the temporary file.
+func (w *file) renamed(aside string) (bool, error) {
+	if _, err := w.fs.b.Stat(aside); !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	return w.holds(w.path)
+}
+
+// holds reports whether a file has the bytes that were written.
+func (w *file) holds(p string) (bool, error) {
 	info, err := w.fs.b.Stat(p)
 	if err != nil || !info.Mode.IsRegular() || info.Size != w.size {
-		return false
+		return false, err
 	}
 	r, err := w.fs.b.Open(p, 0)
 	if err != nil {
-		return false
+		return false, err
 	}
 	defer r.Close()
 	there, here := make([]byte, compared), make([]byte, compared)
 	for at := int64(0); at < w.size; {
 		n := int(min(compared, w.size-at))
 		if _, err := io.ReadFull(r, there[:n]); err != nil {
-			return false
+			return false, err
 		}
 		if _, err := w.spool.ReadAt(here[:n], at); err != nil || !bytes.Equal(there[:n], here[:n]) {
-			return false
+			return false, err
 		}
 		at += int64(n)
 	}
-	return true
+	return true, nil
 }
 
 // Abort discards the written data.
