@@ -126,3 +126,28 @@ func TestChecksOfARenameAreRepeated(t *testing.T) {
 		})
 	}
 }
+
+// The first server that is asked to rename a file does so, but its response is lost. The second one, which is asked in the
+// same call, does not find the temporary file.
+func TestARenameThatTwoServersAreAskedFor(t *testing.T) {
+	f, d := newFS(t)
+	out, err := f.Create(t.Context(), "x://h/model")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(out, "weights"); err != nil {
+		t.Fatal(err)
+	}
+	d.forget = func(op string) error {
+		if op == "rename" {
+			return fs.ErrNotExist
+		}
+		return nil
+	}
+	if err := out.Commit(); err != nil {
+		t.Error(err)
+	}
+	if b, err := os.ReadFile(d.local("model")); err != nil || string(b) != "weights" {
+		t.Errorf("the file has %q, %v", b, err)
+	}
+}

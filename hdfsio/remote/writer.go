@@ -173,12 +173,13 @@ func (w *file) rename(aside string, replace bool, allowed func() error) error {
 		}
 		tries++
 		err := w.fs.b.Rename(aside, w.path, replace)
-		if err == nil || tries == 1 {
+		if err == nil || tries == 1 && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		// The response to an earlier attempt may have been lost. Only this file's rename makes
-		// its temporary name vanish, unless another process removes it. In that case another
-		// file may have the final name, so the contents decide.
+		// The response to an earlier attempt may have been lost, or that to the first server that the
+		// back end asked in this attempt. Only this file's rename makes its temporary name vanish,
+		// unless another process removes it. In that case another file may have the final name, so
+		// the contents decide.
 		done, cerr := w.renamed(aside)
 		switch {
 		case done:
@@ -198,7 +199,7 @@ func (w *file) rename(aside string, replace bool, allowed func() error) error {
 	return nil
 }
 
-// renamed reports whether an earlier attempt has renamed the temporary file.
+// renamed reports whether the temporary file has got its final name.
 func (w *file) renamed(aside string) (bool, error) {
 	if _, err := w.fs.b.Stat(aside); !errors.Is(err, fs.ErrNotExist) {
 		return false, err
