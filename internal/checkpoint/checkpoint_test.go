@@ -92,12 +92,47 @@ func TestTheNewestCounts(t *testing.T) {
 	big := strings.Repeat("0123456789", blockSize/4)
 	save(t, s, point(1, 3), "three")
 	save(t, s, point(1, 9), "nine")
-	save(t, s, point(2, 4), big) // a later epoch went back to an earlier step
+	save(t, s, point(2, 9), big)
 	if got := newest(t, s); got != big {
 		t.Errorf("got %.20q…, want that of the newest epoch", got)
 	}
-	if got, want := strings.Join(names(t, s), " "), "g0.e1.1.s9 g0.e1.2.s4"; got != want {
+	if got, want := strings.Join(names(t, s), " "), "g0.e1.1.s9 g0.e1.2.s9"; got != want {
 		t.Errorf("kept are %s, want %s", got, want)
+	}
+	save(t, s, point(3, 4), "four") // the job went back to an earlier step
+	if got := newest(t, s); got != big {
+		t.Errorf("got %.20q…, want that of the most steps", got)
+	}
+	if got, want := strings.Join(names(t, s), " "), "g0.e1.1.s9 g0.e1.2.s9 g0.e1.3.s4"; got != want {
+		t.Errorf("kept are %s, want %s", got, want)
+	}
+}
+
+// A server without a journal begins again at epoch 1.1. A checkpoint of that epoch is newer than those of fewer steps
+// that the job has written in later epochs of the lost server.
+func TestTheEpochsOfANewServerBeginAgain(t *testing.T) {
+	lost, _ := store(t)
+	save(t, lost, point(3, 5), "five")
+	save(t, lost, point(3, 6), "six")
+	s := &Store{FS: lost.FS, Path: lost.Path, Log: lost.Log}
+	s.Own(lost.owner)
+	if got := newest(t, s); got != "six" {
+		t.Fatalf("got %q, want the newest of the lost server", got)
+	}
+	for _, state := range []struct {
+		step uint64
+		text string
+		want string
+	}{{7, "seven", "g0.e1.1.s7 g0.e1.3.s6"}, {8, "eight", "g0.e1.1.s7 g0.e1.1.s8"}} {
+		save(t, s, point(1, state.step), state.text)
+		if got := strings.Join(names(t, s), " "); got != state.want {
+			t.Errorf("kept are %s, want %s", got, state.want)
+		}
+		again := &Store{FS: s.FS, Path: s.Path, Log: s.Log}
+		again.Own(s.owner)
+		if got := newest(t, again); got != state.text {
+			t.Errorf("after the next loss got %q, want %q", got, state.text)
+		}
 	}
 }
 

@@ -15,7 +15,8 @@
 // generation of the job, the epoch in which its last step was completed, and the number of
 // its completed steps. Two runs, or two attempts that both believe to be rank 0, therefore
 // never write the same name. A checkpoint is written to a temporary file and renamed. The two
-// newest are kept, and none once the job has finished.
+// newest are kept, and none once the job has finished. Within a generation the newest one has
+// the most steps: a server without a journal begins its epochs again at 1.1.
 //
 // The format of a file; all numbers are little-endian:
 //

@@ -33,10 +33,10 @@ type header struct {
 	text       string // the options; "": too long for the field
 }
 
-// compare orders checkpoints by age.
+// compare orders checkpoints by progress: by generation, then by step, and those of one step by epoch. The epoch
+// comes last because a server without a journal begins again at term 1 and epoch 1.
 func (h header) compare(o header) int {
-	a, b := h.at.Epoch, o.at.Epoch
-	return cmp.Or(cmp.Compare(h.generation, o.generation), cmp.Compare(a.Term, b.Term), cmp.Compare(a.N, b.N), cmp.Compare(h.at.Step, o.at.Step))
+	return cmp.Or(cmp.Compare(h.generation, o.generation), cmp.Compare(h.at.Step, o.at.Step), h.at.Epoch.Compare(o.at.Epoch))
 }
 
 func (h header) appendTo(dst []byte) []byte {

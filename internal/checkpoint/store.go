@@ -160,8 +160,8 @@ func (s *Store) Load(step uint64, read func(io.Reader) error) error {
 	return fmt.Errorf("checkpoint %s: the checkpoint of step %d no longer exists", s.Path, step)
 }
 
-// Save writes a checkpoint. If lease allows it, Save then removes all but the newest ones,
-// which another attempt may need. The end of ctx ends Save between two calls of the file system.
+// Save writes a checkpoint. If lease allows it, Save then removes all but this one and the
+// newest ones, which another attempt may need. The end of ctx ends Save between two calls of the file system.
 func (s *Store) Save(ctx context.Context, at client.Point, write func(io.Writer) error, lease func() error) error {
 	both, cancel := s.contextOf(ctx)
 	defer cancel()
@@ -192,14 +192,17 @@ func (s *Store) Save(ctx context.Context, at client.Point, write func(io.Writer)
 	if err := lease(); err != nil || ctx.Err() != nil {
 		return nil // the holder of the lease removes them, or Clear
 	}
-	return s.prune(both)
+	return s.prune(both, name)
 }
 
-// prune removes all checkpoints of this run but the newest. Only complete ones count,
-// because a job cannot continue from a damaged one.
-func (s *Store) prune(ctx context.Context) error {
+// prune removes all checkpoints of this run but the newest and the one just saved, which may be behind those of an
+// attempt that was lost. Only complete ones count, because a job cannot continue from a damaged one.
+func (s *Store) prune(ctx context.Context, saved string) error {
 	mine := s.mine()
 	for _, f := range mine[:max(0, len(mine)-keep)] {
+		if f.name == saved {
+			continue
+		}
 		if err := s.remove(ctx, f.name); err != nil {
 			return err
 		}

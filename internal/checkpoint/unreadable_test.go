@@ -67,17 +67,17 @@ func TestUnreadableCheckpoints(t *testing.T) {
 	} {
 		expect(t, c.what, c.by, refusing{s.FS, c.open, c.read}, c.want, c.step)
 	}
-	save(t, s, point(1, 9), "nine")
 	save(t, s, point(2, 4), "four of a later epoch")
+	save(t, s, point(1, 9), "nine")
 	for _, by := range []*Store{s, &resumed} {
 		for _, failed := range []error{fs.ErrPermission, syscall.EMFILE, context.Canceled} {
-			expect(t, "the newest", by, refusing{s.FS, map[string]error{".e1.2.s4": failed}, nil}, failed, 0)
-			expect(t, "the newest, in the middle", by, refusing{s.FS, nil, map[string]error{".e1.2.s4": failed}}, failed, 0)
-			expect(t, "the one before", by, refusing{s.FS, map[string]error{".e1.1.s9": failed}, nil}, nil, 4)
-			expect(t, "the one before, in the middle", by, refusing{s.FS, nil, map[string]error{".e1.1.s9": failed}}, nil, 4)
+			expect(t, "the newest", by, refusing{s.FS, map[string]error{".e1.1.s9": failed}, nil}, failed, 0)
+			expect(t, "the newest, in the middle", by, refusing{s.FS, nil, map[string]error{".e1.1.s9": failed}}, failed, 0)
+			expect(t, "the one before", by, refusing{s.FS, map[string]error{".e1.2.s4": failed}, nil}, nil, 9)
+			expect(t, "the one before, in the middle", by, refusing{s.FS, nil, map[string]error{".e1.2.s4": failed}}, nil, 9)
 		}
-		expect(t, "of another run", by, refusing{s.FS, denied, nil}, nil, 4)
-		expect(t, "the newest, removed meanwhile", by, refusing{s.FS, map[string]error{".e1.2.s4": fs.ErrNotExist}, nil}, nil, 9)
+		expect(t, "of another run", by, refusing{s.FS, denied, nil}, nil, 9)
+		expect(t, "the newest, removed meanwhile", by, refusing{s.FS, map[string]error{".e1.1.s9": fs.ErrNotExist}, nil}, nil, 4)
 	}
 }
 
