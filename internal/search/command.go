@@ -4,12 +4,10 @@ package search
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/gvw-project/gvw/internal/cli"
 	"github.com/gvw-project/gvw/internal/run"
@@ -58,49 +56,17 @@ func Command(ctx context.Context, p *cli.Process, c *cli.Command, args []string)
 	if err != nil {
 		return fmt.Errorf("cannot find this program to start trials: %w", err)
 	}
-	root, dir, err := workDir(pl.state)
+	f, err := openFiles(pl.state, pl.header)
 	if err != nil {
 		return err
 	}
-	remove := func() error { return os.RemoveAll(root) }
-	p.AtEnd(remove)
-	p.AtKill(func() { _ = remove() })
+	p.AtEnd(f.close)
+	p.AtKill(func() { _ = f.remove() })
 	t := &trainer{
 		base: pl.base, space: pl.space, resource: pl.header.Resource, self: self,
-		env: run.WorkerEnv(p.Env, set.Table), dir: dir, holdout: pl.holdout,
+		env: run.WorkerEnv(p.Env, set.Table), dir: f.dir, holdout: pl.holdout,
 	}
-	return pl.search(ctx, p, t)
-}
-
-// workDir makes the folder dir for caches and the files of jobs, and the folder root that has it and is removed at the end:
-// beside the journal, whose next search replaces what a killed one has left there. Each search has another dir, since the
-// trials of a killed search may still remove and rename the files of theirs.
-func workDir(state string) (root, dir string, err error) {
-	if state == "" {
-		root, err = os.MkdirTemp("", "gvw-search-")
-		return root, root, err
-	}
-	root = state + ".work"
-	if err := removeLeft(root); err != nil {
-		return "", "", err
-	}
-	if err := os.Mkdir(root, 0o700); err != nil {
-		return "", "", err
-	}
-	dir, err = os.MkdirTemp(root, "")
-	return root, dir, err
-}
-
-// removeLeft removes the folder of a killed search. Its trials notice its end by themselves, and may write files until
-// then, so that a removal can find the folder not empty.
-func removeLeft(dir string) error {
-	const within, pause = 10 * time.Second, 20 * time.Millisecond
-	for until := time.Now().Add(within); ; time.Sleep(pause) {
-		err := os.RemoveAll(dir)
-		if err == nil || time.Now().After(until) {
-			return err
-		}
-	}
+	return pl.search(ctx, p, t, f.journal, f.done)
 }
 
 // newPlan checks the options of a search and makes its strategy.
@@ -261,18 +227,10 @@ type finishedJob struct {
 	err error
 }
 
-// search runs all jobs, prints the table, and trains with the best options.
-func (pl *plan) search(ctx context.Context, p *cli.Process, t *trainer) (err error) {
-	done := map[place]outcome{}
-	var j *journal
-	if pl.state != "" {
-		if j, done, err = openJournal(pl.state, pl.header); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, j.Close()) }()
-		if len(done) > 0 && !pl.quiet {
-			fmt.Fprintf(p.Stderr, "gvw search: %d finished jobs are in %s\n", len(done), pl.state)
-		}
+// search runs all jobs that are not in done, prints the table, and trains with the best options.
+func (pl *plan) search(ctx context.Context, p *cli.Process, t *trainer, j *journal, done map[place]outcome) error {
+	if len(done) > 0 && !pl.quiet {
+		fmt.Fprintf(p.Stderr, "gvw search: %d finished jobs are in %s\n", len(done), pl.state)
 	}
 	all, err := pl.runAll(ctx, p, t, j, done)
 	if err != nil {

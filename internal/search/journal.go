@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"os"
 	"slices"
@@ -50,32 +49,48 @@ func parseJournal(name string, text []byte, want header) (done map[place]outcome
 // journal appends outcomes to a file. Each line is synced: a finished job is not lost by a crash of the machine.
 type journal struct{ f *os.File }
 
-// openJournal opens or begins the journal of a search. The caller closes it.
+// openJournal opens or begins the journal of a search, and locks it. The caller closes it.
 func openJournal(name string, h header) (*journal, map[place]outcome, error) {
-	text, err := os.ReadFile(name)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, err
-	}
-	done, whole, err := parseJournal(name, text, h)
-	if err != nil {
-		return nil, nil, err
-	}
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, nil, err
 	}
 	j := &journal{f}
-	if err = f.Truncate(int64(whole)); err == nil {
-		_, err = f.Seek(0, io.SeekEnd)
-	}
-	if err == nil && whole == 0 {
-		err = j.add(h)
-	}
+	done, err := j.begin(h)
 	if err != nil {
 		return nil, nil, errors.Join(err, f.Close())
 	}
 	return j, done, nil
 }
+
+// begin locks the file, returns its outcomes, and makes it ready for the next ones. The file stays as it is if another search
+// uses it or if it is not a journal of the search of h.
+func (j *journal) begin(h header) (map[place]outcome, error) {
+	if err := lock(j.f); err != nil {
+		if errors.Is(err, errLocked) {
+			return nil, cli.Usagef("%s: another search is using it: wait for its end, or give another file", j.f.Name())
+		}
+		return nil, fmt.Errorf("cannot lock %s: %w", j.f.Name(), err)
+	}
+	text, err := io.ReadAll(j.f)
+	if err != nil {
+		return nil, err
+	}
+	done, whole, err := parseJournal(j.f.Name(), text, h)
+	if err != nil {
+		return nil, err
+	}
+	if err = j.f.Truncate(int64(whole)); err == nil {
+		_, err = j.f.Seek(0, io.SeekEnd)
+	}
+	if err == nil && whole == 0 {
+		err = j.add(h)
+	}
+	return done, err
+}
+
+// errLocked is the error of lock if another search has locked the file.
+var errLocked = errors.New("it is locked")
 
 // add appends a line.
 func (j *journal) add(line any) error {
