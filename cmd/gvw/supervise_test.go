@@ -7,12 +7,14 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // superviseEndless supervises a learner that would train for hours, and waits until it
@@ -43,10 +45,11 @@ func superviseEndless(t *testing.T, dir string) (supervisor *exec.Cmd, stderr *b
 // A signal is passed to the command. The command's exit code is the supervisor's, and
 // nothing is restarted.
 func TestSupervisePassesSignalsOn(t *testing.T) {
-	for sig, code := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
+	for sig, code := range map[syscall.Signal]int{syscall.SIGHUP: 129, syscall.SIGINT: 130, syscall.SIGTERM: 143} {
 		t.Run(sig.String(), func(t *testing.T) {
 			dir := t.TempDir()
 			s, stderr, worker := superviseEndless(t, dir)
+			defer time.AfterFunc(time.Minute, func() { _ = s.Process.Kill() }).Stop() // its command ends with it
 			// Like Slurm, which signals all processes of a step at once.
 			if err := syscall.Kill(s.Process.Pid, sig); err != nil {
 				t.Fatal(err)
@@ -64,8 +67,45 @@ func TestSupervisePassesSignalsOn(t *testing.T) {
 				t.Errorf("it was started again:\n%s", stderr)
 			}
 			gone(t, worker)
-			nothingFinal(t, dir)
+			if sig != syscall.SIGHUP { // the learner does not handle it, and leaves its temporary file
+				nothingFinal(t, dir)
+			}
 		})
+	}
+}
+
+// A supervisor that ignores SIGHUP, as under nohup, and its command survive it.
+func TestSuperviseIgnoresWhatItsParentIgnores(t *testing.T) {
+	s := exec.Command("sh", "-c", "trap '' HUP; exec gvw supervise -- sh -c 'echo $$; read line; exit 6'")
+	stderr := &bytes.Buffer{}
+	s.Stderr = stderr
+	in, err := s.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := s.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer time.AfterFunc(time.Minute, func() { _ = s.Process.Kill() }).Stop()
+	var child int
+	if _, err := fmt.Fscan(out, &child); err != nil {
+		t.Fatal(err)
+	}
+	for _, pid := range []int{s.Process.Pid, child} {
+		if err := syscall.Kill(pid, syscall.SIGHUP); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	err = s.Wait()
+	if got := s.ProcessState.ExitCode(); got != 6 || stderr.Len() > 0 {
+		t.Errorf("exit code %d, want the command's, 6: %v\n%s", got, err, stderr)
 	}
 }
 

@@ -38,8 +38,11 @@ func Supervise(p *cli.Process, c *cli.Command, args []string) (int, error) {
 	}
 	// The buffer holds signals that arrive in the pause between two attempts.
 	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, passedOn...)
-	defer signal.Stop(signals)
+	// A signal that is ignored, as SIGHUP under nohup, stays so, and the command ignores it, too.
+	if taken := slices.DeleteFunc(slices.Clone(passedOn), signal.Ignored); len(taken) > 0 {
+		signal.Notify(signals, taken...)
+		defer signal.Stop(signals)
+	}
 	job := launch.Supervised{Restarts: restarts, Signals: signals, Ends: func(sig os.Signal) bool { return slices.Contains(endings, sig) }}
 	if !s.Has("quiet") {
 		job.Restarting = func(r launch.Result, pause time.Duration) {
@@ -59,4 +62,4 @@ func Supervise(p *cli.Process, c *cli.Command, args []string) (int, error) {
 
 // endings are the signals after which the command is not restarted. The others, such as SIGUSR1,
 // are only passed on.
-var endings = []os.Signal{os.Interrupt, syscall.SIGTERM}
+var endings = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
