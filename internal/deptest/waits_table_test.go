@@ -196,6 +196,7 @@ var waits = map[string]wait{
 	"internal/launch: output.wait receive":         {ends: asked, n: 2, why: "only the reader of this process's output may take long; a signal ends the launcher nevertheless"},
 	"internal/launch: outputs.start send":          {ends: local, why: "done has room for one"},
 	"internal/launch: supervisor.start send":       {ends: local, why: "ended has room for one a worker, and each runs once at a time"},
+	"internal/launch: supervisor.wait send":        {ends: local, why: "Kill.Killed has room for one"},
 	"internal/launch: started.start lock":          {ends: local, why: "the system starts a process; kill waits for that, so that no process follows it"},
 	"internal/launch: supervisor.pause send":       {ends: local, why: "due has room for one a worker, and each pauses once at a time"},
 	"internal/launch: Supervised.one process":      {ends: asked, why: "a command may run for days; signals are passed on"},

@@ -60,6 +60,8 @@ type Job struct {
 	// Hung delivers ranks whose process hangs, as another component has found. It is killed
 	// and restarted. nil: none.
 	Hung <-chan int
+	// Kills delivers requests to treat a rank as one of Hung. nil: none.
+	Kills <-chan Kill
 	// Stopped delivers ranks whose process should end but does not. It gets Over, and SIGCONT,
 	// since it may have been stopped and then handles no signal. nil: none.
 	Stopped <-chan int
@@ -69,6 +71,12 @@ type Job struct {
 	// workers at once. A launcher calls that function, from any goroutine, if it has to end
 	// before Run has returned. nil: not called.
 	AtKill func(kill func())
+}
+
+// Kill is a request to kill the process of a rank.
+type Kill struct {
+	Rank   int
+	Killed chan<- bool // receives whether there was a process; it has room for one value
 }
 
 // Result is the outcome of one worker.
@@ -291,6 +299,8 @@ func (s *supervisor) wait(ctx context.Context) {
 			s.signal(os.Kill)
 		case rank := <-s.job.Hung:
 			s.killHung(rank)
+		case k := <-s.job.Kills:
+			k.Killed <- s.killHung(k.Rank)
 		case rank := <-s.job.Stopped:
 			s.wakeStopped(rank)
 		case rank := <-s.job.Missed:

@@ -80,6 +80,22 @@ func TestHungWorkerIsStartedAgain(t *testing.T) {
 	}
 }
 
+// A request to kill a rank is answered: a rank whose process has ended has none.
+func TestKillsAreAnswered(t *testing.T) {
+	kills, none, killed := make(chan Kill), make(chan bool, 1), make(chan bool, 1)
+	go func() {
+		kills <- Kill{Rank: 7, Killed: none}
+		kills <- Kill{Rank: 0, Killed: killed} // the worker has started: Run receives after that
+	}()
+	results, _, err := Job{Kills: kills}.Run(t.Context(), workers("hang"))
+	if err != nil || results[0].Signal != syscall.SIGKILL || !results[0].Hung {
+		t.Errorf("%+v; %v", results, err)
+	}
+	if <-none || !<-killed {
+		t.Error("rank 7 has been killed, or rank 0 has not")
+	}
+}
+
 // A stopped worker with no work left is continued, so that it ends.
 func TestStoppedWorkerIsWokenToEnd(t *testing.T) {
 	stopped := make(chan int)

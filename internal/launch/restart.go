@@ -82,11 +82,14 @@ func (s *supervisor) cancelPauses() {
 	}
 }
 
-// killHung kills a worker that hangs, so that it is restarted.
-func (s *supervisor) killHung(rank int) {
-	if p := s.process(rank); p != nil && p.Kill() == nil { // otherwise it has ended already
-		s.hung[rank] = s.results[rank].Attempt + 1 // results has the previous attempt
+// killHung kills a worker that hangs, so that it is restarted. It reports whether the worker had a process.
+func (s *supervisor) killHung(rank int) bool {
+	p := s.process(rank)
+	if p == nil || p.Kill() != nil {
+		return false // it has ended already
 	}
+	s.hung[rank] = s.results[rank].Attempt + 1 // results has the previous attempt
+	return true
 }
 
 // wakeStopped continues a worker that was stopped, after the signal that the job is over.

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gvw-project/gvw/internal/launch"
 	"github.com/gvw-project/gvw/internal/spantree/protocol"
 )
 
@@ -26,6 +27,7 @@ type jobWatch struct {
 	status func() protocol.ServerStatus
 	id     uint64   // UniqueID of the job
 	hung   chan int // ranks to be killed
+	kills  chan launch.Kill
 	idle   chan int // processes that have nothing left to do: ranks, then spares
 	missed chan int // ranks that the job needs to end, although continuesWithout was true
 	// show is called by follow with each status of the job; nil: no call.
@@ -52,7 +54,7 @@ type presence struct {
 func newJobWatch(status func() protocol.ServerStatus, id uint64, workers, spares int) *jobWatch {
 	return &jobWatch{
 		status: status, id: id,
-		hung: make(chan int, workers), idle: make(chan int, workers+spares), missed: make(chan int, workers),
+		hung: make(chan int, workers), kills: make(chan launch.Kill), idle: make(chan int, workers+spares), missed: make(chan int, workers),
 		ranks: make([]presence, workers), spared: make([]bool, workers),
 	}
 }

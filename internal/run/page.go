@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/gvw-project/gvw/internal/cli"
+	"github.com/gvw-project/gvw/internal/launch"
 	"github.com/gvw-project/gvw/internal/monitor/history"
 	"github.com/gvw-project/gvw/internal/monitor/metrics"
 	"github.com/gvw-project/gvw/internal/monitor/page"
@@ -65,10 +67,22 @@ func (w *jobWatch) kill(j history.ID, rank int) error {
 	if j.UniqueID != w.id || rank >= len(w.ranks) {
 		return fmt.Errorf("rank %d is no process of this launcher", rank)
 	}
+	killed, late := make(chan bool, 1), time.After(killTimeout)
 	select {
-	case w.hung <- rank:
+	case w.kills <- launch.Kill{Rank: rank, Killed: killed}:
+	case <-late:
+		return fmt.Errorf("the launcher did not respond within %v: the job may have ended", killTimeout)
+	}
+	select {
+	case had := <-killed:
+		if !had {
+			return fmt.Errorf("rank %d has no process of its own: a spare holds the rank, or its next attempt has not started", rank)
+		}
 		return nil
-	default:
-		return fmt.Errorf("rank %d is being killed already", rank)
+	case <-late:
+		return fmt.Errorf("the launcher did not respond within %v: the process may still be killed", killTimeout)
 	}
 }
+
+// killTimeout bounds the wait for the launcher that is to kill a process.
+const killTimeout = 5 * time.Second

@@ -90,6 +90,7 @@ func (j *processes) command(rank int, env []string, stdout io.Writer, name strin
 // error is that of starting, or the cause of the end of ctx.
 func (j *processes) run(ctx context.Context, cmds []*exec.Cmd, job launch.Job) (results []launch.Result, root int, err error) {
 	job.Restarts, job.Hung, job.Stopped, job.Missed = j.restarts, j.watch.hung, j.watch.idle, j.watch.missed
+	job.Kills = j.watch.kills
 	if j.hosts != nil {
 		job.Over = remote.OverSignal
 	}
