@@ -286,6 +286,9 @@ func (c *Config) averageTables() (tables []Amount) {
 	}
 	if c.Outer != (OuterConfig{}) {
 		add("weights and velocities of the outer optimiser", 2)
+		if len(c.Holdout.Valid) > 0 {
+			add("weights after the outer step, for the validation set", 1)
+		}
 	}
 	return tables
 }

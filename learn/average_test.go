@@ -3,8 +3,10 @@
 package learn
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -155,6 +157,51 @@ func TestAveragingReachesTheLossOfOneProcess(t *testing.T) {
 				t.Errorf("loss: got %.5f, want %.5f or less, within 2 %%", got, want)
 			} else {
 				t.Logf("loss: %.5f, of one process %.5f", got, want)
+			}
+		})
+	}
+}
+
+// With outer steps the validation loss is that of the weights that a pass ends with: it equals the loss of a test of the
+// model. Where training stops early, the model is that of the best pass.
+func TestOuterStepsValidateTheModel(t *testing.T) {
+	set := randomText(90)
+	flip := strings.NewReplacer("-1 |", "1 |", "1 |", "-1 |")
+	for _, c := range []struct {
+		name  string
+		ranks int
+		outer OuterConfig
+		valid string
+		stops bool
+	}{
+		{"momentum, one process", 1, OuterConfig{Momentum: 0.5}, set, false},
+		{"momentum", 3, OuterConfig{Momentum: 0.5}, set, false},
+		{"rate", 3, OuterConfig{Rate: 0.5}, set, false},
+		{"stopped early", 3, OuterConfig{Rate: 0.7, Momentum: 0.5}, flip.Replace(set), true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var out files
+			var log bytes.Buffer
+			_, errs := runRanks(t, deal(randomText(300), c.ranks), func(rank int, config *Config) {
+				config.Passes, config.Average, config.Outer = 3, AverageConfig{Aggregate: "model", Every: "0.5"}, c.outer
+				config.Holdout.Valid, config.Holdout.EarlyTerminate = []Input{textInput("valid", deal(c.valid, c.ranks)[rank])}, 1
+				if rank == 0 {
+					config.Output.Create, config.Model.Final, config.Metrics.PassLog = out.create, "m", &log
+				}
+			})
+			if err := errors.Join(errs...); err != nil {
+				t.Fatal(err)
+			}
+			passes := lines(t, log.String())
+			kept := len(passes) - 1
+			if stopped := passes[kept].Stop; stopped != c.stops {
+				t.Fatalf("stopped early: got %t, want %t:\n%s", stopped, c.stops, &log)
+			}
+			for c.stops && !passes[kept].Best {
+				kept--
+			}
+			if got, want := *passes[kept].Valid["loss"], lossOf(t, &out, "m", c.valid); math.Abs(got-want) > 1e-6 {
+				t.Errorf("validation loss of pass %d: got %v, want that of the model, %v", passes[kept].Pass, got, want)
 			}
 		})
 	}
@@ -317,6 +364,7 @@ func TestPlanOfAveraging(t *testing.T) {
 		{func(*Config) {}, 0},
 		{func(c *Config) { c.Reg.L1 = 1 }, 128},
 		{func(c *Config) { c.Outer.Momentum = 0.5 }, 128},
+		{func(c *Config) { c.Outer.Momentum, c.Holdout.Valid = 0.5, []Input{textInput("v", "1 | a\n")} }, 128 + 64},
 		{func(c *Config) { c.Average.Every = "random:0.1" }, 64 + 128},
 		{func(c *Config) { c.Average.Aggregate = "gradient" }, 192},
 		{func(c *Config) { c.Cluster.Join.OnLoss = allreduce.Shrink }, 64 + 64},

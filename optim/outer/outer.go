@@ -62,11 +62,21 @@ func (o *Optimizer) Step(mean []float32) {
 
 // Next is Step for weight i, whose mean is given. It returns the weight with which the learners continue.
 func (o *Optimizer) Next(i int, mean float32) float32 {
-	d := o.start[i] - mean
-	v := float32(o.momentum*o.velocity[i]) + d
-	w := o.start[i] - float32(o.rate*(d+float32(o.momentum*v)))
-	o.start[i], o.velocity[i] = w, v
+	o.start[i], o.velocity[i] = o.step(i, mean)
+	return o.start[i]
+}
+
+// Peek returns the weight that Next would return, and leaves the state as it is.
+func (o *Optimizer) Peek(i int, mean float32) float32 {
+	w, _ := o.step(i, mean)
 	return w
+}
+
+// step returns weight i after a step, and its velocity.
+func (o *Optimizer) step(i int, mean float32) (w, v float32) {
+	d := o.start[i] - mean
+	v = float32(o.momentum*o.velocity[i]) + d
+	return o.start[i] - float32(o.rate*(d+float32(o.momentum*v))), v
 }
 
 // State returns the weights where the last step has left them, and their velocities. Both are the optimiser's own

@@ -49,6 +49,24 @@ func TestPlainStepEndsAtTheMean(t *testing.T) {
 	})
 }
 
+// Peek returns what Next returns afterwards, however often it is called before.
+func TestPeekReturnsWhatNextReturns(t *testing.T) {
+	o, err := New(Config{Rate: 0.5, Momentum: 0.5}, []float32{8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for round, c := range []struct{ mean, want float32 }{{4, 5}, {3, 3}, {3, 2.5}} {
+		for range 2 {
+			if got := o.Peek(0, c.mean); got != c.want {
+				t.Errorf("round %d: Peek: got %v, want %v", round+1, got, c.want)
+			}
+		}
+		if got := o.Next(0, c.mean); got != c.want {
+			t.Errorf("round %d: Next: got %v, want %v", round+1, got, c.want)
+		}
+	}
+}
+
 // Weights that a round does not exchange keep their velocity.
 func TestNextLeavesOtherWeights(t *testing.T) {
 	o, err := New(Config{Momentum: 0.5}, []float32{1, 8})

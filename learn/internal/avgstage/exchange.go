@@ -38,7 +38,22 @@ func (m *Stage) Exchange(ctx context.Context, g *allreduce.Group) error {
 	if !m.last() {
 		return nil
 	}
+	m.peek()
 	return m.Tally.Validate(ctx, m.judge)
+}
+
+// peek computes the weights after the outer step, by which the validation set is measured. The step itself belongs to
+// Commit, since an exchange may be repeated.
+func (m *Stage) peek() {
+	if m.outer == nil || m.Tally.Valid == nil {
+		return
+	}
+	if m.peeked == nil {
+		m.peeked = make([]float32, len(m.state))
+	}
+	for i, v := range m.results() {
+		m.peeked[i] = m.outer.Peek(i, v)
+	}
 }
 
 // results returns the memory for the weights after the exchange: that of the contribution where it need not survive.

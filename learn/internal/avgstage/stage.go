@@ -51,9 +51,10 @@ type Stage struct {
 	judge     tally.Judge
 	outer     *outer.Optimizer // nil: the mean is the next state
 
-	state []float32 // common weights at the start of the round
-	work  []float32 // contribution: the replica of this rank, or its gradient; may be state
-	mean  []float32 // results, if they need memory of their own; see results
+	state  []float32 // common weights at the start of the round
+	work   []float32 // contribution: the replica of this rank, or its gradient; may be state
+	mean   []float32 // results, if they need memory of their own; see results
+	peeked []float32 // with outer steps and a validation set: the state after the last round of the pass
 
 	// The state besides the weights, equal on all ranks.
 	done  int     // passes completed
@@ -240,7 +241,7 @@ func (m *Stage) Finish() (training.Outcome, error) {
 	if m.stop && m.best != nil {
 		w = m.best
 	}
-	m.learner, m.gradient, m.single, m.best = nil, nil, nil, nil
+	m.learner, m.gradient, m.single, m.best, m.peeked = nil, nil, nil, nil, nil
 	return training.Outcome{Model: m.model(w), LogLoss: math.NaN()}, nil
 }
 
@@ -249,9 +250,13 @@ func (m *Stage) model(w []float32) *model.Regressor {
 	return &model.Regressor{Header: m.Models.Header(false), Weights: model.View{Data: w}}
 }
 
-// predict returns the prediction by the results of the round, within the range r.
+// predict returns the prediction by the weights after the round, within the range r.
 func (m *Stage) predict(fs []feature.Feature, initial float32, r loss.Range) float32 {
-	_, clipped := masgd.Score(m.results(), fs, initial, r)
+	w := m.results()
+	if m.outer != nil {
+		w = m.peeked
+	}
+	_, clipped := masgd.Score(w, fs, initial, r)
 	return clipped
 }
 
