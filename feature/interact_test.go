@@ -152,3 +152,18 @@ func TestTooManyInteractionsAreAnError(t *testing.T) {
 		t.Errorf("after it: %v, %d features", err, len(b.Features))
 	}
 }
+
+func TestTermsAreSortedWithoutDuplicates(t *testing.T) {
+	for _, c := range []struct {
+		cfg  feature.Config
+		want []string
+	}{
+		{feature.Config{}, []string{}},
+		{feature.Config{Interactions: []string{"abc", "ac", `\x61b`, "ba", "aa", ":b"}}, []string{":b", "aa", "ab", "ac", "abc"}},
+		{feature.Config{Interactions: []string{"ba", "ab", "ab"}, LeaveDuplicates: true}, []string{"ab", "ab", "ba"}},
+	} {
+		if diff := cmp.Diff(c.want, c.cfg.Terms()); diff != "" {
+			t.Errorf("%q: %s", c.cfg.Interactions, diff)
+		}
+	}
+}

@@ -38,6 +38,18 @@ func newTerms(cfg *Config) terms {
 	return t
 }
 
+// Terms returns Interactions as examples get them: each as the first bytes of its namespaces, without escapes, in vw's
+// order, which is that of their lengths, then of their bytes. Of sets with the same namespaces the first one is kept,
+// unless LeaveDuplicates is set. Wildcards stay.
+func (c *Config) Terms() []string {
+	given := newTerms(c).given
+	all := make([]string, len(given))
+	for i, term := range given {
+		all[i] = string(term)
+	}
+	return all
+}
+
 // inter reports whether wildcards stand for the namespace.
 func inter(ns byte) bool { return ns >= ' ' && ns <= '~' }
 

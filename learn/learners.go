@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/gvw-project/gvw/feature"
+	"github.com/gvw-project/gvw/learn/internal/namespaces"
 	"github.com/gvw-project/gvw/learn/internal/reduction"
 	"github.com/gvw-project/gvw/learn/internal/reductions"
 	"github.com/gvw-project/gvw/learn/internal/sgdstage"
@@ -187,7 +188,8 @@ func (c *Config) labels() feature.LabelKind {
 // learnerSetting returns what a learner may check of the configuration.
 func (c *Config) learnerSetting() reduction.Setting {
 	return reduction.Setting{
-		Loss: c.Loss.Function, Link: c.Loss.Link, Interactions: c.Features.Namespaces.Crossed(), IgnoreLinear: c.Features.Namespaces.IgnoreLinear, Options: c.Learner.Options,
+		Loss: c.Loss.Function, Link: c.Loss.Link, Options: c.Learner.Options,
+		Interactions: namespaces.PlainWords(c.Features.Namespaces.Crossed()), IgnoreLinear: c.Features.Namespaces.IgnoreLinear,
 		Adaptive: c.SGD.Adaptive, Normalized: c.SGD.Normalized,
 	}
 }
@@ -388,7 +390,8 @@ func (r *runner) environment(slots *sgd.Slots) *reduction.Env {
 		L2: float32(c.Reg.L2), Fixed: r.tally.Fixed,
 		NoConstant: c.Features.NoConstant, Testing: c.TestOnly, Saves: c.keeps(), Endless: r.serves,
 	}
-	for _, set := range c.Features.Namespaces.Crossed() {
+	f := c.features()
+	for _, set := range f.Terms() {
 		if len(set) == 2 {
 			env.Cross = append(env.Cross, [2]byte{set[0], set[1]})
 		}

@@ -99,6 +99,31 @@ func TestThreeNamespacesHaveVWsWeights(t *testing.T) {
 	}
 }
 
+// --rank and --new_mf factorise the pairs that vw 9.11.9 does, in its order: sorted, and of pairs of the same namespaces the
+// first one, unless all are kept. The predictions are vw's.
+func TestFactorisedPairsAreVWs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	three := "1 |a x y:2 |b u v:0.5 |c z\n-1 |a x w |b u |c z q:3\n1 |a y |b v:2 u |c r\n"
+	writeFile(t, filepath.Join(dir, "data"), three+three)
+	for _, c := range []struct{ options, want string }{
+		{"--rank 2 -q ab -q aa", "0.449272\n1\n-0.746262\n1\n-1\n1\n"},
+		{"--rank 2 -q ac -q ab", "0.395231\n1\n-0.517438\n1\n-1\n1\n"},
+		{"--rank 2 -q ab -q ba", "0.380924\n1\n-0.441550\n1\n-1\n1\n"},
+		{`--rank 2 -q \x61b`, "0.380924\n1\n-0.441550\n1\n-1\n1\n"},
+		{"--rank 2 -q ba -q ab --leave_duplicate_interactions", "0.421562\n1\n-0.663780\n1\n-1\n1\n"},
+		{"--new_mf 2 -q ab -q aa", "0\n0.642730\n0.477773\n-1\n1\n1\n"},
+		{"--new_mf 2 -q ac -q ab", "0\n1\n0.484948\n-1\n1\n1\n"},
+		{"--new_mf 2 -q ab -q ba", "0\n0.645096\n0.536331\n1\n1\n0.401151\n"},
+		{`--new_mf 2 -q \x61b`, "0\n0.645096\n0.536331\n1\n1\n0.401151\n"},
+		{"--new_mf 2 -q ba -q ab --leave_duplicate_interactions", "0\n0.610786\n0.329574\n0.576735\n1\n1\n"},
+	} {
+		gvw(t, dir, append(strings.Fields("-d data --quiet -p pred"), strings.Fields(c.options)...)...)
+		t.Log(c.options)
+		comparePredictionsTo(t, readFile(t, filepath.Join(dir, "pred")), c.want, tolComposed)
+	}
+}
+
 // TestComposedModelsGoBothWays reads gvw's models by the real vw, and continues the training of
 // either program with the other.
 func TestComposedModelsGoBothWays(t *testing.T) {

@@ -83,7 +83,7 @@ type Option struct {
 type Setting struct {
 	Loss         string   // name of the loss function
 	Link         string   // name of the link function
-	Interactions []string // namespaces that are crossed
+	Interactions []string // namespaces that are crossed, without escapes
 	IgnoreLinear []string // namespaces that only interactions use
 
 	Options Values // of the learner
@@ -131,7 +131,7 @@ type Env struct {
 	Random *merand.State // vw's generator, which has drawn the initial weights
 	L2     float32       // regularisation
 	Before loss.Range    // of predictions before the label of the example that Learn gets
-	Cross  [][2]byte     // pairs of namespaces that the options cross
+	Cross  [][2]byte     // pairs of namespaces that examples cross, in the order of feature.Config.Terms
 	Fixed  bool          // the range of predictions does not follow the labels
 
 	NoConstant bool // examples have no constant feature
