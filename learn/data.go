@@ -80,22 +80,25 @@ func (c *Config) DataFormat() stream.Format {
 	switch c.Data.Format {
 	case FormatJSON:
 		return stream.Format{
-			Name: json.Name,
-			New:  func(f feature.Config) (stream.Lines, error) { return json.NewParser(f) },
+			Name:       json.Name,
+			EmptyLines: true,
+			New:        func(f feature.Config) (stream.Lines, error) { return json.NewParser(f) },
 		}
 	case FormatCSV:
 		return stream.Format{
-			Name:   c.Data.CSV.Name(),
-			Header: !c.Data.CSV.NoFileHeader,
-			New:    func(f feature.Config) (stream.Lines, error) { return csv.NewParser(f, c.Data.CSV) },
+			Name:       c.Data.CSV.Name(),
+			Header:     !c.Data.CSV.NoFileHeader,
+			EmptyLines: true,
+			New:        func(f feature.Config) (stream.Lines, error) { return csv.NewParser(f, c.Data.CSV) },
 		}
 	case FormatParquet:
 		cells := c.Data.CSV
 		cells.Several = true
 		return stream.Format{
-			Name:   FormatParquet + "," + cells.Name(),
-			Header: true,
-			New:    func(f feature.Config) (stream.Lines, error) { return csv.NewParser(f, cells) },
+			Name:       FormatParquet + "," + cells.Name(),
+			Header:     true,
+			EmptyLines: true,
+			New:        func(f feature.Config) (stream.Lines, error) { return csv.NewParser(f, cells) },
 		}
 	case FormatLIBSVM:
 		return stream.Format{

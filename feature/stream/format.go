@@ -17,6 +17,9 @@ type Format struct {
 	// Header means that the first line of each file is a header, not an example.
 	// New must then return a HeaderLines.
 	Header bool
+	// EmptyLines means that the parser gets all empty lines, for formats in which they are errors. false: empty lines are
+	// no examples, and those in front of an example may only be counted.
+	EmptyLines bool
 	// Frame returns the length of the frame that text begins with, for formats of binary frames
 	// instead of lines: 0 if text ends before the length is known, and an error if it is above
 	// limit or text is no frame. The parser's lines are then frames. nil: lines.

@@ -214,8 +214,8 @@ func (t *textReader) look(text []byte, last bool) error {
 }
 
 // lines returns the whole lines of buf. Empty lines behind the last example stay
-// there: they go with the example behind them, which counts them. The last lines
-// of a source are all that is left.
+// there: they go with the example behind them, which counts them, unless the format
+// wants them all. The last lines of a source are all that is left.
 func (t *textReader) lines(last bool) ([]byte, error) {
 	text := t.buf[t.from:]
 	if t.cfg.Format.Frame != nil {
@@ -240,7 +240,7 @@ func (t *textReader) lines(last bool) ([]byte, error) {
 		t.from += n
 		text = text[n:]
 	}
-	if last {
+	if last || t.cfg.Format.EmptyLines {
 		return text, nil
 	}
 	body := len(bytes.TrimRight(text, "\r\n"))
