@@ -155,8 +155,10 @@ func (c *Config) linksClasses() bool {
 }
 
 // follows reports whether a learner of the FTRL family runs. The learner of SGD predicts
-// classes for models of the family.
-func (c *Config) follows() bool { return c.FTRL.Rule != ftrl.None && !c.testsClasses() }
+// classes for models of the family, but cannot write them with their state.
+func (c *Config) follows() bool {
+	return c.FTRL.Rule != ftrl.None && (!c.testsClasses() || c.keeps())
+}
 
 // regularizes reports whether any rank of the job writes output regularisers. All ranks must
 // know, since it switches the holdout set off and may add a pass.

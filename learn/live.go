@@ -125,6 +125,7 @@ func (c *Config) liveFaults() error {
 	refuse(c.Output.Predictions != "", "Output.Predictions", "predictions go to the clients")
 	refuse(c.Output.RawPredictions != "", "Output.RawPredictions", "predictions go to the clients")
 	refuse(c.Output.Audit != nil, "Output.Audit", "stdout has no reader")
+	refuse(c.Model.Final != "", "Model.Final", "use Live.Save")
 	refuse(c.Model.Readable != "", "Model.Readable", "use gvw convert on a saved model")
 	refuse(c.Model.InvertHash != "", "Model.InvertHash", "the names of features are not kept")
 	refuse(c.Model.SavePerPass || c.Passes > 1, "Passes", "its examples have no end")

@@ -248,6 +248,7 @@ func TestLiveRefuses(t *testing.T) {
 		"Batch.BFGS":         func(c *Config) { c.Batch.BFGS = true },
 		"Malt.Graph":         func(c *Config) { c.Malt.Graph = "all" },
 		"Output.Predictions": func(c *Config) { c.Output.Predictions = "p" },
+		"Model.Final":        func(c *Config) { c.Model.Final = "m" },
 		"Reg.Output":         func(c *Config) { c.Reg.Output = "r" },
 		"Model.ID":           func(c *Config) { c.Model.ID = "a\nb" }, // its model could not be saved
 	} {

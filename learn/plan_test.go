@@ -88,7 +88,7 @@ func TestPlanOfAsynchronousTraining(t *testing.T) {
 }
 
 // A weight of the FTRL family takes four floats, that of --coin eight, also in a test
-// unless classes are predicted.
+// unless classes are predicted and no model is written.
 func TestPlanOfTheFTRLFamily(t *testing.T) {
 	const mib = 1 << 20
 	for _, c := range []struct {
@@ -102,7 +102,9 @@ func TestPlanOfTheFTRLFamily(t *testing.T) {
 		{"coin, classes", Config{FTRL: FTRLConfig{Rule: ftrl.Coin}, OAA: OAAConfig{Classes: 3}}, "learn by Coin Betting", 512 * mib},
 		{"coin, test", Config{FTRL: FTRLConfig{Rule: ftrl.Coin}, TestOnly: true}, "predict", 512 * mib},
 		{"coin, test of classes", Config{FTRL: FTRLConfig{Rule: ftrl.Coin}, OAA: OAAConfig{Classes: 3}, TestOnly: true}, "predict", 64 * mib},
+		{"coin, test of classes that writes a model", Config{FTRL: FTRLConfig{Rule: ftrl.Coin}, OAA: OAAConfig{Classes: 3}, TestOnly: true, Model: ModelConfig{Final: "f"}}, "predict", 512 * mib},
 	} {
+		c.cfg.Output.Create = new(files).create
 		c.cfg.Data.Inputs, c.cfg.Features.Bits = []Input{textInput("x", "1 | a\n")}, 24
 		p, err := c.cfg.Plan()
 		if err != nil {

@@ -179,7 +179,7 @@ func (r *runner) goOn() {
 // classes returns the stage of one against all by SGD, for training or testing.
 func (r *runner) classes() (*sgdstage.Classes, error) {
 	c, rule := &r.cfg, r.rule
-	if c.TestOnly && (!c.keeps() || c.FTRL.Rule != ftrl.None) {
+	if c.TestOnly && !c.keeps() {
 		rule, c.Model.PredictOnly = forTesting(rule), true
 	}
 	learners, err := sgd.NewClasses(rule, r.tally.Loss, c.OAA.Classes)
