@@ -90,13 +90,7 @@ func TestChecksOfARenameAreRepeated(t *testing.T) {
 	for _, op := range []string{"stat of the temporary file", "stat", "open", "read"} {
 		synctest.Test(t, func(t *testing.T) {
 			f, d := newFS(t)
-			out, err := f.Create(t.Context(), "x://h/model")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := io.WriteString(out, "weights"); err != nil {
-				t.Fatal(err)
-			}
+			out := weights(t, f)
 			lost, failed := false, false
 			d.forget = func(at string) error {
 				if at == "rename" && !lost {
@@ -131,13 +125,7 @@ func TestChecksOfARenameAreRepeated(t *testing.T) {
 // same call, does not find the temporary file.
 func TestARenameThatTwoServersAreAskedFor(t *testing.T) {
 	f, d := newFS(t)
-	out, err := f.Create(t.Context(), "x://h/model")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.WriteString(out, "weights"); err != nil {
-		t.Fatal(err)
-	}
+	out := weights(t, f)
 	d.forget = func(op string) error {
 		if op == "rename" {
 			return fs.ErrNotExist

@@ -4,7 +4,6 @@ package remote
 
 import (
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,13 +20,7 @@ func TestTheConditionOfACommit(t *testing.T) {
 	for _, denies := range []int{0, 1, 2} { // the check that fails; 0: none
 		synctest.Test(t, func(t *testing.T) {
 			f, d := newFS(t)
-			out, err := f.Create(t.Context(), "x://h/model")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := io.WriteString(out, "weights"); err != nil {
-				t.Fatal(err)
-			}
+			out := weights(t, f)
 			var calls []string
 			failed, checks := false, 0
 			d.fail = func(op, _ string) error {
@@ -40,7 +33,7 @@ func TestTheConditionOfACommit(t *testing.T) {
 				}
 				return nil
 			}
-			err = hdfsio.CommitIf(out, func() error {
+			err := hdfsio.CommitIf(out, func() error {
 				calls = append(calls, "check")
 				if checks++; checks == denies {
 					return denied

@@ -138,6 +138,19 @@ func newFS(t *testing.T) (*FS, *disk) {
 	return f, d
 }
 
+// weights returns a new file x://h/model that has the contents "weights" and is not committed.
+func weights(t *testing.T, f *FS) hdfsio.File {
+	t.Helper()
+	out, err := f.Create(t.Context(), "x://h/model")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(out, "weights"); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
 func (d *disk) write(t *testing.T, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(d.local(name), []byte(text), 0o644); err != nil {
@@ -247,13 +260,7 @@ func TestCommitsStartAgain(t *testing.T) {
 				t.Run(fmt.Sprint(op, lost, replace), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						f, d := newFS(t)
-						out, err := f.Create(t.Context(), "x://h/model")
-						if err != nil {
-							t.Fatal(err)
-						}
-						if _, err := io.WriteString(out, "weights"); err != nil {
-							t.Fatal(err)
-						}
+						out := weights(t, f)
 						left := 3
 						once := func(at string) error {
 							if at == op && left > 0 {
@@ -295,13 +302,7 @@ func TestCommitsStartAgain(t *testing.T) {
 func TestAnotherFileOfThatSize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, d := newFS(t)
-		out, err := f.Create(t.Context(), "x://h/model")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.WriteString(out, "weights"); err != nil {
-			t.Fatal(err)
-		}
+		out := weights(t, f)
 		d.fail = func(op, path string) error {
 			if op != "rename" {
 				return nil
@@ -389,20 +390,14 @@ func TestCancelledWaits(t *testing.T) {
 func TestAFileThatCannotBeWritten(t *testing.T) {
 	f, d := newFS(t)
 	d.write(t, "model", "old")
-	out, err := f.Create(t.Context(), "x://h/model")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.WriteString(out, "weights"); err != nil {
-		t.Fatal(err)
-	}
+	out := weights(t, f)
 	d.fail = func(op, _ string) error {
 		if op == "put" {
 			return Refuse("org.apache.hadoop.hdfs.protocol.DSQuotaExceededException", "The DiskSpace quota of /q is exceeded\n\tat java")
 		}
 		return nil
 	}
-	err = out.Commit()
+	err := out.Commit()
 	for _, want := range []string{"cannot write x://h/model (disk)", "DiskSpace quota of /q", "-setSpaceQuota"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not say %q", err, want)

@@ -30,8 +30,8 @@ func (r *replacing) Open(ctx context.Context, name string, offset int64) (io.Rea
 	return r.Local.Open(ctx, name, offset)
 }
 
-// Rows are never read from two files: a file that is replaced by one of the same size is an error. So is one
-// that is replaced between passes, since the rows were divided among the ranks by the first file.
+// TestParquetFilesThatAreReplaced checks that a pass never mixes the rows of two files. Replacing a file by one of the same
+// size is an error, also between passes, since the first file determines which rows each rank reads.
 func TestParquetFilesThatAreReplaced(t *testing.T) {
 	t.Parallel()
 	b, err := os.ReadFile(filepath.Join("..", "..", "feature", "parquet", "testdata", "snappy.parquet"))

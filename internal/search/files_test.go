@@ -64,7 +64,7 @@ func TestASearchOfTheSameJournalIsRefused(t *testing.T) {
 	}
 }
 
-// What a search has not made is never removed.
+// TestForeignFilesBesideTheJournal checks that a search removes no file of another program.
 func TestForeignFilesBesideTheJournal(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{".work", ".work/notes.txt", ".work/2024a/x"} {

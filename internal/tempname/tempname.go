@@ -24,7 +24,7 @@ func Infix(pid int) string { return infix(machine(), pid) }
 func infix(machine string, pid int) string { return fmt.Sprintf("%s%s-%d-", Mark, machine, pid) }
 
 // machine identifies where process IDs are unique: the host name, and on Linux the namespace of process IDs, because
-// containers may have the name of their host. What cannot be read counts as empty.
+// containers may have the name of their host. A host name or namespace that cannot be read is replaced by an empty string.
 var machine = sync.OnceValue(func() string {
 	host, _ := os.Hostname()
 	namespace, _ := os.Readlink("/proc/self/ns/pid")

@@ -38,7 +38,7 @@ func (s *hungStore) Save(context.Context, client.Point, func(io.Writer) error, f
 	return nil
 }
 
-// oneRank is the job of a rank alone.
+// oneRank is a job with a single rank.
 type oneRank struct{ Job }
 
 func (oneRank) Current() (*client.Wiring, members.Set) { return &client.Wiring{}, members.All(1) }
