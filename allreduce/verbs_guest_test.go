@@ -25,7 +25,8 @@ import (
 const envGuestRank = "ALLREDUCE_GUEST_RANK"
 
 // TestGuestConformance: ranks are processes with two Soft-RoCE devices; all schedules,
-// collectives and types have, over verbs, the bytes that they have over TCP. See tests/rdma.
+// collectives and types have, over verbs, the bytes that they have over TCP. Eight ranks play, with each schedule, a
+// quarter of the reductions, unless GVW_GUEST_ALL is set. See tests/rdma.
 func TestGuestConformance(t *testing.T) {
 	if os.Getenv("GVW_RDMA_GUEST") == "" {
 		t.Skip("it runs in the guest of tests/rdma")
@@ -89,12 +90,15 @@ func TestGuestRank(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range allSchedules {
+	for i, name := range allSchedules {
 		g.cfg.Schedule = name      // on all ranks, between two collectives: one job is made for all
 		v := wild(30_011, 1, rank) // longer than a chunk
 		err := g.AllReduce(ctx, Vec(v), Sum)
 		fmt.Printf("%v: %x\n", name, sha256.Sum256(Vec(v).bytes()))
 		for seed := range uint64(4) { // each has a quarter of the reductions
+			if size == 8 && seed != uint64(i)%4 && os.Getenv("GVW_GUEST_ALL") == "" {
+				continue // the emulated processor takes 30 s for all of them
+			}
 			s := scene{size: size, count: 257, root: size / 2, cfg: g.cfg, seed: seed}
 			err = errors.Join(err, s.play(g))
 		}

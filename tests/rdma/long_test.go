@@ -13,6 +13,18 @@ import (
 	"time"
 )
 
+// TestAllInGuest plays all reductions with eight ranks over two devices.
+func TestAllInGuest(t *testing.T) {
+	m, dir := machine(t)
+	test := filepath.Join(dir, "allreduce.test")
+	build(t, "test", "-c", "-tags", "rdma", "-o", test, "../../allreduce")
+	m.Add(test, "t/allreduce.test")
+	command := "rc=0\nGVW_GUEST_ALL=1 /t/allreduce.test -test.v -test.timeout 10m -test.run '^TestGuestConformance$' || rc=1\n"
+	if count := runInGuest(t, m, command, 12*time.Minute); count < 5 {
+		t.Errorf("%d tests have run in the guest, want 5", count)
+	}
+}
+
 // TestStormInGuest runs many jobs of TestGuestStorm in tests/maltstorm; STORM is their number.
 func TestStormInGuest(t *testing.T) {
 	m, dir := machine(t)
