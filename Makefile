@@ -57,7 +57,7 @@ test-portable:
 
 test-hadoop:
 	scripts/setup-kerberos.sh
-	GVW_HADOOP=1 go test -count=1 -timeout 20m -v ./tests/hadoop ./tests/hadoop/secure
+	GVW_HADOOP=1 go test -count=1 -parallel 4 -timeout 20m -v ./tests/hadoop ./tests/hadoop/secure
 
 test-places:
 	scripts/setup-places.sh

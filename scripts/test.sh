@@ -273,7 +273,7 @@ gotest kilonode -count=1 ./tests/kilonode
 hadoop() {
 	heading "a real Hadoop, beside the parts above"
 	if command -v java >/dev/null && command -v mvn >/dev/null; then
-		GVW_HADOOP=1 gotest hadoop -count=1 ./tests/hadoop ./tests/hadoop/secure
+		GVW_HADOOP=1 gotest hadoop -count=1 -parallel 4 ./tests/hadoop ./tests/hadoop/secure
 	else
 		echo "NO HADOOP: it needs Java 17 and Maven; the tests on it are left out."
 		note skip hadoop "a real Hadoop needs Java 17 and Maven (make test-hadoop)"

@@ -50,8 +50,7 @@ func filesBy(t *testing.T, way string) (*hdfsio.URLs, string) {
 		cfg.Client, root = "", "webhdfs://"+strings.TrimPrefix(c.WebHDFS(), "http://")
 	}
 	u := &hdfsio.URLs{Dial: hdfs.Dialer(cfg)}
-	outs++
-	dir := fmt.Sprintf("%s/files-%d", root, outs)
+	dir := fmt.Sprintf("%s/files-%d", root, folders.Add(1))
 	if err := u.Mkdir(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
@@ -61,6 +60,7 @@ func filesBy(t *testing.T, way string) (*hdfsio.URLs, string) {
 // All clients of HDFS pass one suite. Hadoop's own client takes seconds for each call, so only
 // the first part of the suite runs with it here.
 func TestFileSystems(t *testing.T) {
+	t.Parallel() // beside TestNodeIsLost, which waits most of its time
 	for _, way := range []string{"native", "webhdfs", "pipe"} {
 		t.Run(way, func(t *testing.T) { conforms(t, way, way == "pipe") })
 	}
@@ -95,8 +95,7 @@ func loseDataNode(t *testing.T) (again func()) {
 // Of two name nodes of a nameservice the live one is found.
 func TestTheOtherNameNode(t *testing.T) {
 	c := hadoop(t)
-	outs++
-	dead := fmt.Sprint("127.0.0.1:", c.SparePort(outs))
+	dead := "127.0.0.1:" + sparePort(c)
 	for _, way := range []string{"native", "webhdfs"} {
 		conf := &siteconf.Conf{}
 		conf.Set("dfs.ha.namenodes.both", "a,b")

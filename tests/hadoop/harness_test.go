@@ -14,6 +14,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -114,7 +116,11 @@ type input struct {
 	lines int
 }
 
-var inputs = map[string]*input{}
+// inputs has the folders that exist, by name.
+var inputs = struct {
+	sync.Mutex
+	all map[string]*input
+}{all: map[string]*input{}}
 
 // smallInput has a thousand examples.
 func smallInput(t *testing.T) *input {
@@ -135,10 +141,12 @@ func gunzip(t *testing.T, name string) string {
 // putInput cuts text into four files of falling size, as Hadoop numbers its splits.
 func putInput(t *testing.T, name, text string) *input {
 	t.Helper()
-	if in := inputs[name]; in != nil {
+	c := hadoop(t)
+	inputs.Lock()
+	defer inputs.Unlock()
+	if in := inputs.all[name]; in != nil {
 		return in
 	}
-	c := hadoop(t)
 	dir := filepath.Join(shared.dir, name)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
@@ -165,7 +173,7 @@ func putInput(t *testing.T, name, text string) *input {
 			t.Fatal(err)
 		}
 	}
-	inputs[name] = in
+	inputs.all[name] = in
 	return in
 }
 
@@ -206,7 +214,11 @@ type submission struct {
 // jobLimit bounds a job in order to detect a hang; it is not a measurement.
 const jobLimit = 6 * time.Minute
 
-var outs int
+// folders and ports number the folders of HDFS, and the ports, that tests use.
+var folders, ports atomic.Int64
+
+// sparePort returns a port that no other test uses at the same time.
+func sparePort(c *cluster.Cluster) string { return strconv.Itoa(c.SparePort(int(ports.Add(1)))) }
 
 // submit runs mapscript.sh over in, with four maps.
 func submit(t *testing.T, in string, args ...string) *submission {
@@ -217,7 +229,7 @@ func submit(t *testing.T, in string, args ...string) *submission {
 // submitWith is submit with the given program as gvw.
 func submitWith(t *testing.T, gvw, in string, args ...string) *submission {
 	t.Helper()
-	return submitTo(t, gvw, fmt.Sprint("/out-", outs+1), in, args...)
+	return submitTo(t, gvw, fmt.Sprint("/out-", folders.Add(1)), in, args...)
 }
 
 // submitTo is submitWith with the given output.
@@ -229,9 +241,8 @@ func submitTo(t *testing.T, gvw, out, in string, args ...string) *submission {
 // submitAs is submitTo as this user of HDFS; "": the owner.
 func submitAs(t *testing.T, user, gvw, out, in string, args ...string) *submission {
 	t.Helper()
-	outs++
 	c := hadoop(t)
-	s := &submission{t: t, c: c, out: out, dir: t.TempDir(), port: strconv.Itoa(c.SparePort(outs)), done: make(chan struct{})}
+	s := &submission{t: t, c: c, out: out, dir: t.TempDir(), port: sparePort(c), done: make(chan struct{})}
 	script, err := filepath.Abs("../../scripts/mapscript.sh")
 	if err != nil {
 		t.Fatal(err)

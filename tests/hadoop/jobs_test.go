@@ -46,6 +46,7 @@ func TestJobOfFourMaps(t *testing.T) {
 
 // Detectable faults are reported on the gateway, before anything is submitted.
 func TestRefusals(t *testing.T) {
+	t.Parallel() // beside TestNodeIsLost
 	in := smallInput(t)
 	c := hadoop(t)
 	if err := c.Put(t.Context(), "/out-there/model", []byte("an old one")); err != nil {

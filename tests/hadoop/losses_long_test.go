@@ -96,7 +96,7 @@ func TestAttemptIsKilledByHadoop(t *testing.T) {
 // A node is lost in L-BFGS, with its maps and without.
 func TestNodeIsLostLater(t *testing.T) {
 	for name, mapsToo := range map[string]bool{"with its maps": true, "without them": false} {
-		t.Run(name, func(t *testing.T) { loseNode(t, moreSlowly, 3, mapsToo) })
+		t.Run(name, func(t *testing.T) { loseNode(t, "rank:1,work:1,delay:5s", 3, mapsToo) })
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 // Ranks of gvw svm read their shares of files on HDFS, by its own protocol and by HTTP.
 func TestRanksReadTheirSharesFromHDFS(t *testing.T) {
+	t.Parallel()
 	c, in := hadoop(t), smallInput(t)
 	for _, root := range []string{c.HDFS(), "webhdfs://" + strings.TrimPrefix(c.WebHDFS(), "http://")} {
 		out, err := program(t.Context(), c, "run", "-n", "4", "--", filepath.Join(shared.programs, "gvw"), "svm", "-d", root+in.hdfs+"/part.*",
