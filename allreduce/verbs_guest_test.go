@@ -25,8 +25,8 @@ import (
 const envGuestRank = "ALLREDUCE_GUEST_RANK"
 
 // TestGuestConformance: ranks are processes with two Soft-RoCE devices; all schedules,
-// collectives and types have, over verbs, the bytes that they have over TCP. Eight ranks play, with each schedule, a
-// quarter of the reductions, unless GVW_GUEST_ALL is set. See tests/rdma.
+// collectives and types have, over verbs, the bytes that they have over TCP. Eight ranks run a
+// quarter of the reductions with each schedule, unless GVW_GUEST_ALL is set. See tests/rdma.
 func TestGuestConformance(t *testing.T) {
 	if os.Getenv("GVW_RDMA_GUEST") == "" {
 		t.Skip("it runs in the guest of tests/rdma")

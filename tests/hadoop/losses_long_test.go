@@ -93,7 +93,8 @@ func TestAttemptIsKilledByHadoop(t *testing.T) {
 	}
 }
 
-// A node is lost in L-BFGS, with its maps and without.
+// A node is lost in L-BFGS, with its maps and without. The six passes that are left take 30 s, longer than Hadoop needs to
+// declare the node lost.
 func TestNodeIsLostLater(t *testing.T) {
 	for name, mapsToo := range map[string]bool{"with its maps": true, "without them": false} {
 		t.Run(name, func(t *testing.T) { loseNode(t, "rank:1,work:1,delay:5s", 3, mapsToo) })

@@ -6,7 +6,7 @@
 //
 //	inguest_test.go   what runs in the guest: gvw run over verbs
 //	rdma_test.go      the way into the guest
-//	long_test.go      many jobs with shared vectors and faults (tag long)
+//	long_test.go      many jobs with shared vectors and faults, and all reductions with eight ranks (tag long)
 //	bench_test.go     figures from it (GVW_RDMA_BENCH=1)
 //
 // GVW_RDMA_RUN=REGEXP runs only the tests that match; GVW_RDMA_CACHE is the folder for the kernel.

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// TestAllInGuest plays all reductions with eight ranks over two devices.
+// TestAllInGuest runs all reductions with every number of ranks, over two devices.
 func TestAllInGuest(t *testing.T) {
 	m, dir := machine(t)
 	test := filepath.Join(dir, "allreduce.test")

@@ -70,8 +70,8 @@ tests() {
 }
 `
 
-// testsInGuest runs first, alone, the tests that take the devices away. All others leave the processor idle for much of
-// their time, and run beside each other; the second half of them reports at the end.
+// testsInGuest runs the tests that remove the devices first, with nothing beside them. The other tests wait for much of
+// their time, so they run in two sequences at once. The output of the one in the background follows at the end.
 const testsInGuest = tests + `
 tests verbs -test.run '^TestGuest' || rc=1
 tests allreduce -test.run '^TestGuestVanished$' || rc=1
@@ -79,13 +79,13 @@ tests allreduce -test.run '^TestGuestVanished$' || rc=1
 	code=0
 	tests rdma -test.run '^TestGuest' || code=1
 	tests maltstorm -test.run '^TestGuest' || code=1
-	echo $code >beside.code
-} >beside.log 2>&1 &
+	echo $code >background.code
+} >background.log 2>&1 &
 tests allreduce -test.run '^TestGuest' -test.skip '^TestGuestVanished$' || rc=1
 tests malt -test.run '^TestGuest' || rc=1
 wait
-cat beside.log
-[ "$(cat beside.code)" = 0 ] || rc=1
+cat background.log
+[ "$(cat background.code)" = 0 ] || rc=1
 `
 
 // testsInTurn runs the tests that GVW_RDMA_RUN selects.
